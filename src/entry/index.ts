@@ -16,8 +16,7 @@ export {
   ProofError,
 } from '../base/errors.ts'
 export { stringify } from '../base/json/stringify.ts'
-export { verifyCode } from '../verify/anchor/code.ts'
-export { mappingSlot, slotKey } from '../verify/anchor/slots.ts'
+export { mappingSlot, slotKey, verifyCode } from '../verify/anchor/contract.ts'
 export type { Claim } from '../verify/proof/claim.ts'
 export type { ProvenAccount, ProvenSlot, VerifiedState } from '../verify/proof/verify.ts'
 export type { Scheme } from '../verify/scheme/scheme.ts'

@@ -1,6 +1,6 @@
 import type { Hex } from '../base/bytes.ts'
 import { abortedBy } from '../client/transport/error.ts'
-import { EMPTY_CODE_HASH } from '../verify/anchor/code.ts'
+import { EMPTY_CODE_HASH } from '../verify/anchor/contract.ts'
 import type { CallRequest } from './call-request.ts'
 import { refusedFor } from './error.ts'
 import { type ExecutionContext, execute, intrinsicGas } from './execute.ts'

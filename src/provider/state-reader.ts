@@ -1,6 +1,6 @@
 import type { Hex } from '../base/bytes.ts'
 import { isProofError } from '../base/errors.ts'
-import { EMPTY_CODE_HASH } from '../verify/anchor/code.ts'
+import { EMPTY_CODE_HASH } from '../verify/anchor/contract.ts'
 import { type HistoryClaim, historyContract, historySlot, readBlockHash } from '../verify/blocks/header.ts'
 import { type AnyState, type StateScheme, stateKind } from '../verify/state/kind.ts'
 import { unprovenValue } from './error.ts'

@@ -1,6 +1,6 @@
 import { createBundle, encodeHeader } from '../../src/entry/anchor.ts'
 import type { Hex } from '../../src/entry/index.ts'
-import { mappingSlot } from '../../src/verify/anchor/slots.ts'
+import { mappingSlot } from '../../src/verify/anchor/contract.ts'
 import { createL1, type LooseEthProof, named } from './l1.ts'
 import { address, BLOCK, CURRENT, keccakOf, type LooseBundle, present, rollup, rootSlot, value } from './truth.ts'
 import type { VectorClaim, VectorInput } from './vector.ts'

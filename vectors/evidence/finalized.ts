@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex } from '../../src/base/bytes.ts'
 import { encodeHeader } from '../../src/entry/anchor.ts'
 import type { Hex } from '../../src/entry/index.ts'
-import { mappingSlot } from '../../src/verify/anchor/slots.ts'
+import { mappingSlot } from '../../src/verify/anchor/contract.ts'
 import { createL1, named } from './l1.ts'
 import { BLOCK, keccakOf, rollup, rootSlot, type Truth, toBytes } from './truth.ts'
 

@@ -3,7 +3,7 @@ import { bytesToHex, hexToBytes } from '../../src/base/bytes.ts'
 import { createWorld } from '../../src/devnet/index.ts'
 import { createBundle, encodeHeader } from '../../src/entry/anchor.ts'
 import type { Hex, Scheme } from '../../src/entry/index.ts'
-import { mappingSlot } from '../../src/verify/anchor/slots.ts'
+import { mappingSlot } from '../../src/verify/anchor/contract.ts'
 import { createL1, type LooseEthProof, named } from './l1.ts'
 import type { VectorClaim, VectorInput } from './vector.ts'
 

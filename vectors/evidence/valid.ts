@@ -1,5 +1,5 @@
 import type { Scheme } from '../../src/entry/index.ts'
-import { mappingSlot } from '../../src/verify/anchor/slots.ts'
+import { mappingSlot } from '../../src/verify/anchor/contract.ts'
 import { makeConsensus } from './consensus.ts'
 import { implementation, makeEthereum, TIMESTAMP } from './ethereum.ts'
 import { makeFinalized, type Numbers, stated } from './finalized.ts'

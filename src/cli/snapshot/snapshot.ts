@@ -3,7 +3,7 @@ import { type Endpoint, openEndpoints } from '../../client/sources/endpoints.ts'
 import { fetchState } from '../../client/sources/fetch.ts'
 import { type Failure, isEndpointError, isFailure, isPassing, isWrong } from '../../client/transport/error.ts'
 import { createBudget, sleep } from '../../client/transport/waiting.ts'
-import { mappingSlot } from '../../verify/anchor/slots.ts'
+import { mappingSlot } from '../../verify/anchor/contract.ts'
 import {
   type AnyState,
   createStateVerifier,

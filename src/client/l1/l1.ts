@@ -3,6 +3,7 @@ import type { ProofErrorCode } from '../../base/error-meanings.ts'
 import { ArgumentError, atPath, excerpt, isProofError, refusal } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
+import { slotKey } from '../../verify/anchor/contract.ts'
 import { ETH_PROOF_SHAPE, verifyEthProof } from '../../verify/anchor/eth-proof.ts'
 import {
   decodeFinalizedStateLog,
@@ -19,7 +20,6 @@ import {
   type VerifiedAnchor,
   verifyAnchor,
 } from '../../verify/anchor/rollup.ts'
-import { slotKey } from '../../verify/anchor/slots.ts'
 import type { LogFilter } from '../../verify/blocks/receipts.ts'
 import { type StateScheme, stateKind } from '../../verify/state/kind.ts'
 import type { Endpoints } from '../sources/endpoints.ts'

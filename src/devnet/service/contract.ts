@@ -1,7 +1,7 @@
 import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex, hexToBytes } from '../../base/bytes.ts'
+import { mappingSlot, slotKey } from '../../verify/anchor/contract.ts'
 import { finalizedStateTopics, hashFinalizedState } from '../../verify/anchor/finalized-state.ts'
 import { IMPLEMENTATION_KEY, lineaLayout, lineaStateLayout, type Rollup } from '../../verify/anchor/rollup.ts'
-import { mappingSlot, slotKey } from '../../verify/anchor/slots.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import { ZERO_HASH } from './block.ts'
 import type { Trie } from './growing-trie.ts'

@@ -1,7 +1,7 @@
 import { invalid, readItems } from '../../base/arguments.ts'
 import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex } from '../../base/bytes.ts'
 import { readOptions, verifyUint } from '../../base/options.ts'
-import { mappingSlot, slotKey } from '../../verify/anchor/slots.ts'
+import { mappingSlot, slotKey } from '../../verify/anchor/contract.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import { lineaMessageLayout as layout } from '../../verify/messages/layout.ts'
 import {

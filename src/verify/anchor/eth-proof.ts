@@ -6,9 +6,10 @@ import type { Shape } from '../../base/json/known-fields.ts'
 import { readerOf } from '../../base/json/reader.ts'
 import { readOptions } from '../../base/options.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
+import { EMPTY_CODE_HASH } from './contract.ts'
 import { MAX_NODE_COUNT, MAX_NODE_LENGTH } from './limits.ts'
 import { decodeInteger, decodeRlp, type RlpItem } from './rlp.ts'
-import { emptyTrieRoot, openNode, unusedNodes, verifyTrieProof } from './trie.ts'
+import { EMPTY_TRIE_ROOT, openNode, unusedNodes, verifyTrieProof } from './trie.ts'
 
 /** What you asked `eth_getProof` for, and the L1 state root that you trust. */
 export interface EthProofClaim<Keys extends readonly Hex[] = readonly Hex[]> {
@@ -119,12 +120,10 @@ export function verifyFirstSlots(
   })
   const open = openOnce()
   verifyRedundantFields(redundant, bytesToHex(address), account)
-  const storageRoot = account === null ? emptyTrieRoot() : hexToBytes(account.storageRoot, 32)
+  const storageRoot = hexToBytes(account?.storageRoot ?? EMPTY_TRIE_ROOT, 32)
   const storage = keys.flatMap((key, index) => {
-    const storageProof = storageProofs[index]
-    return storageProof
-      ? [atPath(`storageProof[${index}]`, () => verifySlot(storageRoot, key, storageProof, open))]
-      : []
+    const slot = storageProofs[index]
+    return slot ? [atPath(`storageProof[${index}]`, () => verifySlot(storageRoot, key, slot, open))] : []
   })
   return { account, storage }
 }
@@ -140,9 +139,6 @@ function openOnce(): typeof openNode {
     return item
   }
 }
-
-type DecodedEthProof = ReturnType<typeof decodeEthProof>
-type DecodedStorageProof = ReturnType<typeof decodeStorageProof>
 
 function decodeEthProof(proof: unknown, minSlots: number, maxSlots: number) {
   const names = ['accountProof', 'storageProof', 'address', 'nonce', 'balance', 'storageHash', 'codeHash'] as const
@@ -161,22 +157,22 @@ function decodeEthProof(proof: unknown, minSlots: number, maxSlots: number) {
   }
 }
 
-function decodeStorageProofs(value: unknown, minSlots: number, maxSlots: number): DecodedStorageProof[] {
+type DecodedSlot = ReturnType<typeof decodeStorageProofs>[number]
+
+function decodeStorageProofs(value: unknown, minSlots: number, maxSlots: number) {
   const expected = minSlots === maxSlots ? `${maxSlots}` : `${minSlots} to ${maxSlots}`
   const decodeNode = decodeOnce()
   const verifyCount = (count: number) => {
     if (count < minSlots || count > maxSlots) throw refusal('L1_STORAGE_PROOF_COUNT', expected, count)
   }
-  return reader.items(value, verifyCount, item => decodeStorageProof(item, decodeNode))
-}
-
-function decodeStorageProof(item: unknown, decodeNode: typeof decodeOneNode) {
-  const field = reader.fieldsOf(item, ['key', 'value', 'proof'])
-  return {
-    key: field('key', decodeNumber),
-    value: field('value', optional(decodeNumber)),
-    nodes: field('proof', value => decodeNodes(value, decodeNode)),
-  }
+  return reader.items(value, verifyCount, item => {
+    const field = reader.fieldsOf(item, ['key', 'value', 'proof'])
+    return {
+      key: field('key', decodeNumber),
+      value: field('value', optional(decodeNumber)),
+      nodes: field('proof', nodes => decodeNodes(nodes, decodeNode)),
+    }
+  })
 }
 
 const decodeOneNode = bytesUpTo(reader, MAX_NODE_LENGTH)
@@ -221,20 +217,18 @@ function decodeAccount(value: Uint8Array): L1Account {
   return { nonce, balance, storageRoot: bytesToHex(storageRoot), codeHash: bytesToHex(codeHash) }
 }
 
-function verifyRedundantFields(
-  { address, nonce, balance, storageHash, codeHash }: DecodedEthProof['redundant'],
-  expected: Hex,
-  account: L1Account | null,
-): void {
-  if (address !== undefined && address !== expected) {
-    throw new ProofError('L1_KEY_MISMATCH', { path: 'address', expected, found: address })
+type Redundant = ReturnType<typeof decodeEthProof>['redundant']
+
+function verifyRedundantFields(stated: Redundant, address: Hex, account: L1Account | null): void {
+  if (stated.address !== undefined && stated.address !== address) {
+    throw new ProofError('L1_KEY_MISMATCH', { path: 'address', expected: address, found: stated.address })
   }
-  verifyRedundant('nonce', nonce, account?.nonce ?? 0n)
-  verifyRedundant('balance', balance, account?.balance ?? 0n)
+  verifyRedundant('nonce', stated.nonce, account?.nonce ?? 0n)
+  verifyRedundant('balance', stated.balance, account?.balance ?? 0n)
   // For an account that does not exist, some clients write zeros and some the digest of nothing.
-  const ofNothing = (digest: Uint8Array) => [bytesToHex(digest), bytesToHex(new Uint8Array(32))]
-  verifyRedundant('storageHash', storageHash, ...(account ? [account.storageRoot] : ofNothing(emptyTrieRoot())))
-  verifyRedundant('codeHash', codeHash, ...(account ? [account.codeHash] : ofNothing(keccak256(new Uint8Array(0)))))
+  const zero = toWord(0n)
+  verifyRedundant('storageHash', stated.storageHash, ...(account ? [account.storageRoot] : [EMPTY_TRIE_ROOT, zero]))
+  verifyRedundant('codeHash', stated.codeHash, ...(account ? [account.codeHash] : [EMPTY_CODE_HASH, zero]))
 }
 
 /** @param proven the value, or its possible spellings */
@@ -243,19 +237,12 @@ function verifyRedundant<T extends bigint | Hex>(path: string, stated: T | undef
   throw new ProofError('L1_PROOF_DISAGREES', { path, expected: `${proven[0]}`, found: `${stated}` })
 }
 
-function verifySlot(
-  storageRoot: Uint8Array,
-  { bytes, text }: StorageKey,
-  storageProof: DecodedStorageProof,
-  open: typeof openNode,
-): L1Slot {
-  const [expected, found] = [bytesToHex(bytes), toWord(storageProof.key)]
+function verifySlot(root: Uint8Array, key: StorageKey, slot: DecodedSlot, open: typeof openNode): L1Slot {
+  const [expected, found] = [bytesToHex(key.bytes), toWord(slot.key)]
   if (found !== expected) throw new ProofError('L1_KEY_MISMATCH', { path: 'key', expected, found })
-  const value = atPath('proof', () =>
-    decodeSlotValue(verifyTrieProof(storageRoot, keccak256(bytes), storageProof.nodes, open)),
-  )
-  verifyRedundant('value', storageProof.value, value)
-  return { key: text, exists: value !== 0n, value: toWord(value) }
+  const value = atPath('proof', () => decodeSlotValue(verifyTrieProof(root, keccak256(key.bytes), slot.nodes, open)))
+  verifyRedundant('value', slot.value, value)
+  return { key: key.text, exists: value !== 0n, value: toWord(value) }
 }
 
 const toWord = (value: bigint): Hex => bytesToHex(bigintToBytes(value, 32))

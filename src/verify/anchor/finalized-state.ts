@@ -65,35 +65,28 @@ const reader = readerOf('MALFORMED_RESPONSE')
  */
 export function decodeFinalizedStateLog(log: unknown): FinalizedStateLog | undefined {
   try {
-    return decodeLog(log)
+    const { topics, data } = reader.fields(log, ['topics', 'data'])
+    const [topic, block] = reader.items(topics, atMost('MALFORMED_RESPONSE', 2), hexOf(reader, WORD))
+    const isNew = topic === finalizedStateTopics[0]
+    if (block === undefined || !(isNew || topic === finalizedStateTopics[1])) return undefined
+    const words = reader.bytesOf((isNew ? 3 : 2) * WORD)(data)
+    const wordAt = (index: number) => bytesToBigint(words.subarray(index * WORD, (index + 1) * WORD))
+    const [l2BlockNumber, timestamp, messageNumber] = [BigInt(block), wordAt(0), wordAt(1)]
+    if (l2BlockNumber >= UINT64 || timestamp >= UINT64) return undefined
+    const forcedTransactionNumber = isNew ? wordAt(2) : undefined
+    return { l2BlockNumber, finalizedState: { messageNumber, forcedTransactionNumber, timestamp } }
   } catch {
     return undefined
   }
-}
-
-function decodeLog(log: unknown): FinalizedStateLog | undefined {
-  const { topics, data } = reader.fields(log, ['topics', 'data'])
-  const [topic, block] = reader.items(topics, atMost('MALFORMED_RESPONSE', 2), hexOf(reader, WORD))
-  const isNew = topic === finalizedStateTopics[0]
-  if (block === undefined || !(isNew || topic === finalizedStateTopics[1])) return undefined
-  const words = reader.bytesOf((isNew ? 3 : 2) * WORD)(data)
-  const wordAt = (index: number) => bytesToBigint(words.subarray(index * WORD, (index + 1) * WORD))
-  const [l2BlockNumber, timestamp, messageNumber] = [BigInt(block), wordAt(0), wordAt(1)]
-  if (l2BlockNumber >= UINT64 || timestamp >= UINT64) return undefined
-  const forcedTransactionNumber = isNew ? wordAt(2) : undefined
-  return { l2BlockNumber, finalizedState: { messageNumber, forcedTransactionNumber, timestamp } }
 }
 
 /** A copy of the caller's argument. @throws ArgumentError */
 export function verifyFinalizedState(state: FinalizedState): FinalizedState {
   const own = readOptions('finalizedState', state, ['messageNumber', 'forcedTransactionNumber', 'timestamp'])
   const verify = (name: keyof FinalizedState, bits: number) => verifyUint(`finalizedState.${name}`, own[name], bits)
-  return {
-    messageNumber: verify('messageNumber', 256),
-    forcedTransactionNumber:
-      own.forcedTransactionNumber === undefined ? undefined : verify('forcedTransactionNumber', 256),
-    timestamp: verify('timestamp', 64),
-  }
+  const messageNumber = verify('messageNumber', 256)
+  const forced = own.forcedTransactionNumber === undefined ? undefined : verify('forcedTransactionNumber', 256)
+  return { messageNumber, forcedTransactionNumber: forced, timestamp: verify('timestamp', 64) }
 }
 
 /**

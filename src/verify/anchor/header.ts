@@ -99,19 +99,15 @@ export function encodeHeader(block: unknown): Hex {
 }
 
 function encodeField([kind, length]: FieldType, value: unknown): Uint8Array {
-  if (kind === 'integer') return encodeInteger(parseQuantity(reader.string(value), 8 * length))
-  return (length === Number.POSITIVE_INFINITY ? bytesUpTo(reader, MAX_EXTRA_LENGTH) : reader.bytesOf(length))(value)
-}
-
-const decodeField = ([kind, length]: FieldType, item: RlpItem | undefined): unknown =>
-  kind === 'integer' ? decodeNumber(item, 8 * length) : decodeData(item, length)
-
-/** A JSON-RPC quantity. Other spellings of a number are refused: `0x00`, `0x01`, `1`. */
-function parseQuantity(value: string, bits: number): bigint {
-  const number = decodeQuantity(value, bits)
-  if (number !== null) return number
-  const expected = `a quantity of at most ${bits / 8} bytes without leading zeros`
-  throw new ProofError('HEADER_QUANTITY', { expected, found: excerpt(value) })
+  if (kind === 'bytes') {
+    return (length === Number.POSITIVE_INFINITY ? bytesUpTo(reader, MAX_EXTRA_LENGTH) : reader.bytesOf(length))(value)
+  }
+  const quantity = reader.string(value)
+  const number = decodeQuantity(quantity, 8 * length)
+  if (number !== null) return encodeInteger(number)
+  // Other spellings of a number: `0x00`, `0x01`, `1`.
+  const expected = `a quantity of at most ${length} bytes without leading zeros`
+  throw refusal('HEADER_QUANTITY', expected, excerpt(quantity))
 }
 
 /**
@@ -138,8 +134,8 @@ export function verifyHeader(header: unknown, trustedHash: Hex): L1Block {
   const { hash, items } = openHeader(header, trustedHash)
   const itemAt = (wanted: FieldName) => items[NAMES.indexOf(wanted)]
   return {
-    number: decodeNumber(itemAt('number'), 64),
-    timestamp: decodeNumber(itemAt('timestamp'), 64),
+    number: decodeNumber(itemAt('number'), 8),
+    timestamp: decodeNumber(itemAt('timestamp'), 8),
     stateRoot: bytesToHex(decodeData(itemAt('stateRoot'), 32)),
     hash,
   }
@@ -161,8 +157,8 @@ function decodeItems(item: RlpItem): Uint8Array[] {
     const found = item instanceof Uint8Array ? 'a string' : `a list of ${item.length}`
     throw new ProofError('HEADER_MALFORMED', { expected, found })
   }
-  for (const [index, [name, type]] of FIELDS.slice(0, item.length).entries()) {
-    atPath(name, () => decodeField(type, item[index]))
+  for (const [index, [name, [kind, length]]] of FIELDS.slice(0, item.length).entries()) {
+    atPath(name, () => (kind === 'integer' ? decodeNumber(item[index], length) : decodeData(item[index], length)))
   }
   // Each field is a byte string: that was just verified.
   return item as Uint8Array[]
@@ -176,9 +172,10 @@ function decodeData(item: RlpItem | undefined, length = Number.POSITIVE_INFINITY
   return item
 }
 
-function decodeNumber(item: RlpItem | undefined, bits: number): bigint {
-  const value = decodeInteger(decodeData(item), bits / 8)
+function decodeNumber(item: RlpItem | undefined, maxLength: number): bigint {
+  const value = decodeInteger(decodeData(item), maxLength)
   if (value !== null) return value
-  const expected = `an integer of at most ${bits / 8} bytes without leading zeros`
-  throw new ProofError('HEADER_QUANTITY', { expected })
+  throw new ProofError('HEADER_QUANTITY', {
+    expected: `an integer of at most ${maxLength} bytes without leading zeros`,
+  })
 }

@@ -3,9 +3,9 @@ import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { own, ProofError, refusal } from '../../base/errors.ts'
 import { optional } from '../../base/json/decoders.ts'
 import { readHex, readOptions, verifyUint } from '../../base/options.ts'
+import { mappingSlot, slotKey } from './contract.ts'
 import { decodeEthClaim, type L1Slot, verifyFirstSlots } from './eth-proof.ts'
 import { type FinalizedState, hashFinalizedState, verifyFinalizedState } from './finalized-state.ts'
-import { mappingSlot, slotKey } from './slots.ts'
 
 /** Where the rollup contract on L1 keeps its state. */
 export interface RollupLayout {
@@ -131,9 +131,7 @@ export function readRollup(rollup: Rollup) {
     name: readText('rollup.name', name),
     address: readHex('rollup.address', address, 20),
     layout: layout === undefined ? lineaLayout : readLayout(layout),
-    ...(implementation !== undefined && {
-      implementation: readHex('rollup.implementation', implementation, 20),
-    }),
+    ...(implementation !== undefined && { implementation: readHex('rollup.implementation', implementation, 20) }),
     method: readText('rollup.method', method),
     chainId: optional((id: number | bigint) => readChainId('rollup.chainId', id))(chainId),
     l1ChainId: optional((id: number | bigint) => readChainId('rollup.l1ChainId', id))(l1ChainId),
@@ -280,13 +278,11 @@ function inOrder({ root, current, stated, hash }: Keys): [Hex, Hex, ...Hex[]] {
   return [root, current, ...stated, ...(hash === undefined ? [] : [hash]), IMPLEMENTATION_KEY]
 }
 
-function stateKeys(
-  { currentFinalizedState, rollingHashes, forcedTransactionRollingHashes }: FinalizedStateLayout,
-  { messageNumber, forcedTransactionNumber }: FinalizedState,
-): Hex[] {
-  const keys = [slotKey(currentFinalizedState), mappingSlot({ slot: rollingHashes, keys: [messageNumber] })]
-  if (forcedTransactionNumber === undefined) return keys
-  return [...keys, mappingSlot({ slot: forcedTransactionRollingHashes, keys: [forcedTransactionNumber] })]
+function stateKeys(slots: FinalizedStateLayout, state: FinalizedState): Hex[] {
+  const { messageNumber, forcedTransactionNumber: forced } = state
+  const keys = [slotKey(slots.currentFinalizedState), mappingSlot({ slot: slots.rollingHashes, keys: [messageNumber] })]
+  if (forced === undefined) return keys
+  return [...keys, mappingSlot({ slot: slots.forcedTransactionRollingHashes, keys: [forced] })]
 }
 
 /**
@@ -346,8 +342,7 @@ export function verifyAnchor<Held extends HeldValue = HeldValue>(
     throw refusal('ANCHOR_BLOCK_AHEAD', `at most ${currentL2BlockNumber}`, l2BlockNumber)
   }
   const [root, hash] = [slotOf(keys.root), slotOf(keys.hash)]
-  const held = pickHeld(expected, root, hash)
-  if (held === null) throw noneHeld(expected, [root, hash], l2BlockNumber, currentL2BlockNumber)
+  const held = pickHeld(expected, [root, hash], l2BlockNumber, currentL2BlockNumber)
   const timestamp = finalizedState && verifyTimestamp(finalizedState, storage.slice(2, 2 + keys.stated.length))
   // The contract keeps this for its newest finalization only.
   const finalizedTimestamp = currentL2BlockNumber === l2BlockNumber ? timestamp : undefined
@@ -381,26 +376,23 @@ export function verifyImplementation(slot: L1Slot | undefined, stated: Hex | und
   throw new ProofError('ANCHOR_IMPLEMENTATION_MISMATCH', { path: 'storageProof', expected: stated, found })
 }
 
-/** What the contract holds, if it is what is expected; otherwise null. A slot that the proof does not cover is undefined. */
-function pickHeld(expected: HeldValue | undefined, root: L1Slot | undefined, hash: L1Slot | undefined) {
+/** What the contract holds, which must be what is expected. */
+function pickHeld(
+  expected: HeldValue | undefined,
+  [root, hash]: readonly (L1Slot | undefined)[],
+  block: bigint,
+  newest: bigint | undefined,
+) {
   const stateRoot = root?.exists && expected !== 'blockHash' ? root.value : undefined
   const blockHash = hash?.exists && expected !== 'stateRoot' ? hash.value : undefined
   if (stateRoot !== undefined && blockHash !== undefined) {
     throw refusal('ANCHOR_AMBIGUOUS', "'stateRoot' or 'blockHash', as what the contract holds", 'both')
   }
-  return stateRoot === undefined && blockHash === undefined ? null : { stateRoot, blockHash }
-}
-
-function noneHeld(
-  expected: HeldValue | undefined,
-  [root, hash]: readonly (L1Slot | undefined)[],
-  block: bigint,
-  newest: bigint | undefined,
-): ProofError {
+  if (stateRoot !== undefined || blockHash !== undefined) return { stateRoot, blockHash }
   const example = newest === undefined ? '' : `, such as ${newest}, the newest in this proof`
   const missing = { stateRoot: 'no root', blockHash: 'no hash', either: 'no root and no hash' }[expected ?? 'either']
   const other = root?.exists ? ', but its root' : hash?.exists ? ', but its hash' : ''
-  return new ProofError('ANCHOR_NO_ROOT', {
+  throw new ProofError('ANCHOR_NO_ROOT', {
     path: 'storageProof[0]',
     expected: `the last block of a finalization${example}`,
     found: `${missing} for L2 block ${block}${other}`,

@@ -44,10 +44,8 @@ export type SignedUpdate = ReturnType<typeof decodeSigned>
 /** Decodes the data of an API answer `{ version, data }`. */
 function decodeAnswer<T>(source: unknown, network: DecodedNetwork, decode: (data: unknown) => T): T {
   const field = reader.fieldsOf(source, ['version', 'data'])
-  field(
-    'version',
-    optional(version => verifyVersion(network, reader.string(version))),
-  )
+  const verify = (version: unknown) => verifyVersion(network, reader.string(version))
+  field('version', optional(verify))
   return field('data', decode)
 }
 
@@ -89,10 +87,10 @@ export function decodeUpdate(source: unknown, network: DecodedNetwork) {
 }
 
 /** Only the slot of the signature, which tells which committee signs. */
-export function readSignatureSlot(source: unknown): bigint {
-  const readSlot = (data: unknown) => reader.fieldsOf(data, ['signature_slot'])('signature_slot', uint64)
-  return reader.fieldsOf(source, ['data'])('data', readSlot)
-}
+export const readSignatureSlot = (source: unknown): bigint => readUint64(source, 'data', 'signature_slot')
+
+const readUint64 = (source: unknown, outer: string, inner: string): bigint =>
+  reader.fieldsOf(source, [outer])(outer, part => reader.fieldsOf(part, [inner])(inner, uint64))
 
 const signedHeaderOf = (field: FieldReader<(typeof SIGNED_HEADER)[number]>, network: DecodedNetwork) => ({
   signatureSlot: field('signature_slot', uint64),
@@ -124,11 +122,9 @@ const aggregateOf =
 
 /** An update from before the chain has finalized anything has a header of zeros or none. */
 function verifyFinalized(header: unknown): void {
-  const slot = header === undefined ? 0n : reader.fieldsOf(header, ['beacon'])('beacon', readSlot)
+  const slot = header === undefined ? 0n : readUint64(header, 'beacon', 'slot')
   if (slot === 0n) throw new ProofError('BEACON_FINALITY_MISSING', { found: 'an empty finalized header' })
 }
-
-const readSlot = (beacon: unknown): bigint => reader.fieldsOf(beacon, ['slot'])('slot', uint64)
 
 /** In a Gloas update, an earlier finalized header may be in the form of Gloas: the block hash in place of all fields. */
 const CONVERTED: Pick<Layout, 'execution' | 'executionKind'> = { execution: 812, executionKind: 'gloas' }
@@ -170,9 +166,6 @@ export function decodeBeacon(source: unknown) {
 
 type ExecutionField = (typeof EXECUTION_FIELDS)[number]
 
-/** Deneb appended two fields. */
-const CAPELLA_FIELDS: readonly ExecutionField[] = /* @__PURE__ */ EXECUTION_FIELDS.slice(0, -2)
-
 /** Decodes the header of an execution payload; in Gloas, a block hash, which serves as the root. */
 export const executionOf =
   ({ executionKind }: Layout) =>
@@ -181,11 +174,11 @@ export const executionOf =
       const blockHash = reader.bytesOf(32)(source)
       return { root: blockHash, blockHash, blockNumber: undefined, timestamp: undefined }
     }
-    const fields = executionKind === 'capella' ? CAPELLA_FIELDS : EXECUTION_FIELDS
-    const field = reader.fieldsOf(
-      source,
-      fields.map(([name]) => name),
-    )
+    // Deneb appended two fields.
+    const fields: readonly ExecutionField[] =
+      executionKind === 'capella' ? EXECUTION_FIELDS.slice(0, -2) : EXECUTION_FIELDS
+    const names = fields.map(([name]) => name)
+    const field = reader.fieldsOf(source, names)
     return {
       root: merkleize(fields.map(([name, type]) => field(name, value => rootOf(type, value)))),
       blockHash: field('block_hash', reader.bytesOf(32)),
@@ -210,13 +203,11 @@ const keysOf =
     return { pubkeys: field('pubkeys', pubkeysOf(network)), aggregatePubkey: field('aggregate_pubkey', decodeKey) }
   }
 
-export const pubkeysOf =
-  ({ preset }: DecodedNetwork) =>
-  (source: unknown): Uint8Array[] =>
-    reader.items(source, count => verifySize(count, preset.committeeSize), decodeKey)
-
-function verifySize(count: number, size: number): void {
-  if (count !== size) throw refusal('BEACON_COMMITTEE_SIZE', `${size} keys`, count)
+export function pubkeysOf({ preset: { committeeSize } }: DecodedNetwork) {
+  const verifySize = (count: number) => {
+    if (count !== committeeSize) throw refusal('BEACON_COMMITTEE_SIZE', `${committeeSize} keys`, count)
+  }
+  return (source: unknown): Uint8Array[] => reader.items(source, verifySize, decodeKey)
 }
 
 /** The modulus of the field that holds the coordinate of a key, 48 bytes. */
@@ -242,11 +233,12 @@ export function decodeKey(source: unknown): Uint8Array {
 }
 
 /** A branch up to the root: one hash per level. */
-const branchOf = (generalizedIndex: number) => (source: unknown) =>
-  reader.items(source, count => verifyBranchLength(count, branchLength(generalizedIndex)), reader.bytesOf(32))
-
-function verifyBranchLength(count: number, length: number): void {
-  if (count !== length) throw refusal('BEACON_BRANCH_LENGTH', `${length} hashes`, count)
+function branchOf(generalizedIndex: number) {
+  const length = branchLength(generalizedIndex)
+  const verifyLength = (count: number) => {
+    if (count !== length) throw refusal('BEACON_BRANCH_LENGTH', `${length} hashes`, count)
+  }
+  return (source: unknown): Uint8Array[] => reader.items(source, verifyLength, reader.bytesOf(32))
 }
 
 /** An unsigned integer as the beacon API writes it. Any other spelling is refused: `007`, `7.0`, `0x7`, and the number 7. */

@@ -26,18 +26,14 @@ export const MAINNET_PRESET: Readonly<BeaconPreset> = {
   secondsPerSlot: 12,
 }
 
-interface Preset {
-  readonly preset?: Readonly<BeaconPreset> | undefined
-}
-
 /** The preset of a network, with the number of slots in a period. */
-export function clockOf(network: Preset) {
+export function clockOf(network: Pick<BeaconNetwork, 'preset'>) {
   const { preset = MAINNET_PRESET } = own(network)
   return { ...preset, slotsPerPeriod: preset.slotsPerEpoch * preset.epochsPerPeriod }
 }
 
 /** The sync-committee period of a slot. */
-export const periodOf = (network: Preset, slot: bigint): number =>
+export const periodOf = (network: Pick<BeaconNetwork, 'preset'>, slot: bigint): number =>
   Number(slot / BigInt(clockOf(network).slotsPerPeriod))
 
 /** A fork of a consensus network: its first epoch, and the version that its signatures commit to. */
@@ -168,7 +164,7 @@ const EARLY_FORKS = ['phase0', 'altair', 'bellatrix']
 /** A checked {@link BeaconNetwork}: a frozen copy of the known fields, and the root as bytes. */
 export type DecodedNetwork = ReturnType<typeof decodeNetworkFields>
 
-const reader = readerOf('ARGUMENT_INVALID')
+const reader = /* @__PURE__ */ readerOf('ARGUMENT_INVALID')
 
 export const decodeNetwork = (network: unknown): DecodedNetwork => atPath('network', () => decodeNetworkFields(network))
 
@@ -192,12 +188,10 @@ export const fieldsOf = <Name extends string>(source: unknown, names: readonly N
   reader.fieldsOf(readOptions('', source as object, names), names)
 
 /** Hexadecimal of this length, as the caller spells it. */
-const hexOf =
-  (length: number) =>
-  (value: unknown): Hex => {
-    decodeArgument('', value, length)
-    return value as Hex // decodeArgument has checked it
-  }
+const hexOf = (length: number) => (value: unknown) => {
+  decodeArgument('', value, length)
+  return value as Hex // decodeArgument has checked it
+}
 
 function decodeForks(value: unknown): readonly BeaconFork[] {
   const forks = reader.items(value, atMost('ARGUMENT_INVALID', MAX_FORKS), decodeFork)
@@ -239,10 +233,6 @@ export function decodeCount(value: unknown): number {
   }
   return value
 }
-
-/** When a slot begins, in seconds since 1970. */
-export const timeOfSlot = ({ source, preset }: DecodedNetwork, slot: bigint): bigint =>
-  BigInt(source.genesisTime) + slot * BigInt(preset.secondsPerSlot)
 
 export function forkAt(network: DecodedNetwork, slot: bigint) {
   const fork = network.source.forks.findLast(

@@ -78,15 +78,12 @@ export type ProvenConsensus = Omit<VerifiedConsensus, 'committee' | 'l1BlockNumb
 export function trustBeaconBlock(block: TrustedBlock): TrustedBeaconBlock {
   const { network, root } = decodeTrustedBlock(block)
   const { source } = network
+  const verify: ConsensusVerifier = (answers, blockRoot) => verifyConsensus(answers, { network: source, blockRoot })
+  verify.inSteps = (answers, blockRoot) => consensusSteps(answers, { network: source, blockRoot })
   return {
     beaconBlockRoot: bytesToHex(root),
     network: source.name,
-    verifyConsensus: Object.assign(
-      (answers: ConsensusAnswers, blockRoot: Hex) => verifyConsensus(answers, { network: source, blockRoot }),
-      {
-        inSteps: (answers: ConsensusAnswers, blockRoot: Hex) => consensusSteps(answers, { network: source, blockRoot }),
-      },
-    ),
+    verifyConsensus: verify,
     lightClient: { network: source, verifyBootstrap, verifyUpdate, verifyFinality },
   }
 }

@@ -29,7 +29,7 @@ import {
   type SignedUpdate,
 } from './decode.ts'
 import { MAX_UPDATES } from './limits.ts'
-import { type BeaconNetwork, type DecodedNetwork, decodeNetwork, forkAt, periodOf, timeOfSlot } from './network.ts'
+import { type BeaconNetwork, type DecodedNetwork, decodeNetwork, forkAt, periodOf } from './network.ts'
 import { rootOfBranch } from './ssz.ts'
 
 /** What you trust: a beacon block, and the network that it belongs to. */
@@ -174,7 +174,10 @@ export function verifyUpdate(update: unknown, committee: Committee): VerifiedUpd
   return atPath('data', () => {
     const { attested, finalized, nextKeys, nextBranch } = decoded
     verifyPeriod(decoded, signing)
-    verifyPeriodOfNextCommittee(attested, finalized, signing)
+    // The next committee of the attested state belongs to the period after that of the attested slot. It is settled once a block
+    // of that slot's period is finalized: until then, another branch of the chain may have a different one.
+    verifyPeriodOf('BEACON_ATTESTED_PERIOD', 'attested_header', attested.slot, signing)
+    verifyPeriodOf('BEACON_FINALIZED_PERIOD', 'finalized_header', finalized.slot, signing)
     verifyFinalized(decoded)
     const nextRoot = rootOfKeys(nextKeys)
     const stateRoot = rootOfBranch(nextRoot, nextBranch, attested.layout.nextCommittee)
@@ -300,8 +303,10 @@ export function* consensusSteps(
     yield
   }
   const verifyLast = () => {
-    // The updates may already include that of the current period: then the last committee but one signs.
-    const signing = committeeFor(finality, steps, committee)
+    const period = periodOf(committee.network, readSignatureSlot(finality))
+    // The updates may already include that of the current period: then the last committee but one signs. The newest is refused
+    // below if there is none of this period.
+    const signing = steps.find(step => step.committee.period === period)?.committee ?? committee
     return { ...verifyFinality(finality, signing), committee: signing }
   }
   const finalized = !isGiven(finality) ? steps.at(-1) : atPath('finality', verifyLast)
@@ -310,12 +315,6 @@ export function* consensusSteps(
     throw refusal('BEACON_OLDER_THAN_CHECKPOINT', `slot ${start.slot} or later`, `slot ${finalized.slot}`)
   }
   return { ...finalized, trustedSlotTimestamp: start.slotTimestamp }
-}
-
-/** The committee of the signature's period. If there is none, the newest, which {@link verifyFinality} then refuses. */
-function committeeFor(finality: unknown, steps: readonly { committee: Committee }[], newest: Committee): Committee {
-  const period = periodOf(newest.network, readSignatureSlot(finality))
-  return steps.find(({ committee }) => committee.period === period)?.committee ?? newest
 }
 
 /** Checks the order of the three slots, and that this committee is the one to sign. */
@@ -345,15 +344,6 @@ function verifyPeriodOf(
   throw new ProofError(code, { path, expected: `period ${period}${which}`, found: `period ${found}` })
 }
 
-/**
- * The next committee of the attested state belongs to the period after that of the attested slot. It is settled once a block of
- * that slot's period is finalized: until then, another branch of the chain may have a different one.
- */
-function verifyPeriodOfNextCommittee(attested: Header, finalized: Header, signing: DecodedCommittee): void {
-  verifyPeriodOf('BEACON_ATTESTED_PERIOD', 'attested_header', attested.slot, signing)
-  verifyPeriodOf('BEACON_FINALIZED_PERIOD', 'finalized_header', finalized.slot, signing)
-}
-
 /** Checks that the attested state names the finalized header, and that both headers contain the L1 blocks they claim. */
 function verifyFinalized({ attested, finalized, finalityBranch }: SignedUpdate): void {
   atPath('attested_header', () => verifyExecution(attested))
@@ -381,13 +371,13 @@ function verifySigned(update: SignedHeader, proven: Header, signing: DecodedComm
   return { ...toBlock(proven, network), signers, period }
 }
 
-function toBlock({ slot, root, execution }: Header, network: DecodedNetwork): BeaconBlock {
+function toBlock({ slot, root, execution }: Header, { source, preset }: DecodedNetwork): BeaconBlock {
   return {
     l1BlockHash: bytesToHex(execution.blockHash),
     l1BlockNumber: execution.blockNumber,
     l1Timestamp: execution.timestamp,
     blockRoot: bytesToHex(root),
     slot,
-    slotTimestamp: timeOfSlot(network, slot),
+    slotTimestamp: BigInt(source.genesisTime) + slot * BigInt(preset.secondsPerSlot),
   }
 }

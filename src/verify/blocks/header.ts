@@ -3,8 +3,8 @@ import { bytesToBigint, bytesToHex, type Hex, isZero } from '../../base/bytes.ts
 import { atPath, ProofError, refusal } from '../../base/errors.ts'
 import { readerOf } from '../../base/json/reader.ts'
 import { readHex, readOptions, verifyUint } from '../../base/options.ts'
+import { slotKey } from '../anchor/contract.ts'
 import { FIELDS, openHeader as openRlp } from '../anchor/header.ts'
-import { slotKey } from '../anchor/slots.ts'
 
 /** All fields of a proven block header, under their names in JSON-RPC. Those of later forks may be missing. */
 export interface BlockHeader {

@@ -2,9 +2,9 @@ import { decodeArgument, readKeys } from '../../base/arguments.ts'
 import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../../base/bytes.ts'
 import { atPath, ProofError, plural, refusal } from '../../base/errors.ts'
 import { readOptions } from '../../base/options.ts'
+import { mappingSlot } from '../anchor/contract.ts'
 import { decodeEthClaim, verifyFirstSlots } from '../anchor/eth-proof.ts'
 import { IMPLEMENTATION_KEY, type Rollup, readRollup, verifyImplementation } from '../anchor/rollup.ts'
-import { mappingSlot } from '../anchor/slots.ts'
 import { type MessageLayout, readLayout } from './layout.ts'
 import { type DecodedMessage, type Message, readMessage, toTail, toWord } from './message.ts'
 import { type MessageProof, openMessageProof, reader } from './tree.ts'
@@ -174,7 +174,7 @@ interface MessageClaimCall {
  * claimMessageWithProof((bytes32[] proof, uint256 messageNumber, uint32 leafIndex, address from, address to, uint256 fee,
  * uint256 value, address feeRecipient, bytes32 merkleRoot, bytes data))
  */
-const SELECTOR = Uint8Array.of(0x64, 0x63, 0xfb, 0x2a)
+const SELECTOR = /* @__PURE__ */ Uint8Array.of(0x64, 0x63, 0xfb, 0x2a)
 const WORD = 32
 /** The fields of the struct, of which two are offsets. */
 const HEAD = 10 * WORD

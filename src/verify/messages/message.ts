@@ -38,17 +38,12 @@ export interface DecodedMessage extends Pick<Message, 'fee' | 'value' | 'number'
   readonly hash: Uint8Array
 }
 
+const FIELDS = ['from', 'to', 'fee', 'value', 'number', 'data']
+
 /** @param path empty for the argument itself. @throws ArgumentError */
 export const readMessage = (path: string, message: Message): DecodedMessage =>
   atPath(path, () => {
-    const { from, to, fee, value, number, data } = readOptions('', message, [
-      'from',
-      'to',
-      'fee',
-      'value',
-      'number',
-      'data',
-    ])
+    const { from, to, fee, value, number, data } = readOptions('', message, FIELDS)
     return withHash({
       from: decodeArgument('from', from, 20),
       to: decodeArgument('to', to, 20),

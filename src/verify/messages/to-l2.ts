@@ -1,8 +1,8 @@
-import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, equalBytes, type Hex } from '../../base/bytes.ts'
+import { bytesToBigint, bytesToHex, concatBytes, type Hex } from '../../base/bytes.ts'
 import { atPath, ProofError, refusal } from '../../base/errors.ts'
 import { readOptions } from '../../base/options.ts'
+import { mappingSlot, slotKey } from '../anchor/contract.ts'
 import { IMPLEMENTATION_KEY } from '../anchor/rollup.ts'
-import { mappingSlot, slotKey } from '../anchor/slots.ts'
 import { decodeProven, type ProvenHistory } from '../blocks/header.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
 import {
@@ -14,7 +14,7 @@ import {
   readSlots,
 } from './from-l2.ts'
 import { type MessageLayout, readLayout } from './layout.ts'
-import { type DecodedMessage, readMessage } from './message.ts'
+import { type DecodedMessage, readMessage, toWord } from './message.ts'
 
 /** What L1 holds about a message to L2, at the proven state. */
 export interface MessageToL2 extends Omit<MessageFromL2, 'status'> {
@@ -93,11 +93,9 @@ export function verifySent(l1Proof: unknown, claim: DecodedMessageClaim): Messag
   const { hash } = message
   const rest = { messageHash: bytesToHex(hash), implementation }
   if (own === 0n) return { status: message.number < next ? 'unknown' : 'notSent', ...rest }
-  const [expected, found] = [bigintToBytes(own, 32), keccak256(concatBytes(bigintToBytes(before, 32), hash))]
-  if (!equalBytes(found, expected)) {
-    const details = { expected: bytesToHex(expected), found: bytesToHex(found) }
-    throw new ProofError('MESSAGE_ROLLING_HASH_MISMATCH', { path: 'storageProof[1]', ...details })
-  }
+  const [expected, found] = [bytesToHex(toWord(own)), bytesToHex(keccak256(concatBytes(toWord(before), hash)))]
+  if (found !== expected)
+    throw new ProofError('MESSAGE_ROLLING_HASH_MISMATCH', { path: 'storageProof[1]', expected, found })
   return { status: 'sent', ...rest }
 }
 

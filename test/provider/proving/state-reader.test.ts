@@ -12,7 +12,7 @@ import {
   type StateReader,
   toProvenAccount,
 } from '../../../src/provider/state-reader.ts'
-import { EMPTY_CODE_HASH } from '../../../src/verify/anchor/code.ts'
+import { EMPTY_CODE_HASH } from '../../../src/verify/anchor/contract.ts'
 import { at, word } from '../endpoints.ts'
 
 const [ABSENT, PERSON, CONTRACT] = [at('00'), at('a1'), at('c0')]

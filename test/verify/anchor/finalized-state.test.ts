@@ -11,7 +11,7 @@ import {
 } from '../../../src/entry/anchor.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
-import { mappingSlot } from '../../../src/verify/anchor/slots.ts'
+import { mappingSlot } from '../../../src/verify/anchor/contract.ts'
 import { refusal } from '../../refusal.ts'
 import { codeOf } from './helpers.ts'
 

@@ -1,10 +1,11 @@
 import { decodeArgument, invalid, readItems } from '../../base/arguments.ts'
-import { bigintToBytes, bytesToHex, concatBytes, type Hex } from '../../base/bytes.ts'
+import { bigintToBytes, bytesToHex, concatBytes, equalBytes, type Hex } from '../../base/bytes.ts'
+import { atPath } from '../../base/errors.ts'
+import { bytesUpTo } from '../../base/json/decoders.ts'
+import { readerOf } from '../../base/json/reader.ts'
 import { readOptions, verifyUint } from '../../base/options.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
-
-const WORD_LENGTH = 32
-const ADDRESS_LENGTH = 20
+import { mismatch } from '../tree/path.ts'
 
 /**
  * The storage slot of an entry in a Solidity mapping, 32 bytes: keccak256(key || slot).
@@ -47,18 +48,46 @@ export function mappingSlot(entry: { slot: bigint | Hex; keys: readonly (bigint 
  * ```
  */
 export function slotKey(slot: bigint): Hex {
-  return bytesToHex(bigintToBytes(verifyUint('slot', slot, 256), WORD_LENGTH))
+  return bytesToHex(bigintToBytes(verifyUint('slot', slot, 256), 32))
 }
 
 function mappingKey(key: bigint | Hex): Uint8Array {
-  const isAddress = typeof key === 'string' && key.length === 2 + 2 * ADDRESS_LENGTH
-  if (!isAddress) return word('', key)
-  return concatBytes(new Uint8Array(WORD_LENGTH - ADDRESS_LENGTH), decodeArgument('', key, ADDRESS_LENGTH))
+  const isAddress = typeof key === 'string' && key.length === 2 + 2 * 20
+  return isAddress ? concatBytes(new Uint8Array(12), decodeArgument('', key, 20)) : word('', key)
 }
 
 /** A number as 32 bytes, big-endian; 32 bytes unchanged. */
 function word(name: string, value: bigint | Hex): Uint8Array {
-  if (typeof value === 'bigint') return bigintToBytes(verifyUint(name, value, 256), WORD_LENGTH)
-  if (typeof value === 'string') return decodeArgument(name, value, WORD_LENGTH)
+  if (typeof value === 'bigint') return bigintToBytes(verifyUint(name, value, 256), 32)
+  if (typeof value === 'string') return decodeArgument(name, value, 32)
   throw invalid(name, 'a bigint, or 0x-prefixed hexadecimal of 32 bytes', value)
+}
+
+const reader = /* @__PURE__ */ readerOf('BAD_HEX')
+
+/** keccak256 of the empty string: the code hash of an account without code. */
+export const EMPTY_CODE_HASH: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
+
+/**
+ * Verifies contract code, such as `eth_getCode` answers, against the code hash of a proven account.
+ *
+ * @param code hexadecimal; `0x` for an account without code
+ * @param codeHash 32 bytes, keccak256: the `codeHash` of an account that `verifyProof` returned
+ * @returns the code, decoded
+ * @throws ProofError `CODE_HASH_MISMATCH`, `BAD_HEX`; ArgumentError
+ *
+ * @example
+ * ```ts
+ * import { verifyCode } from 'rollup-state-proof'
+ *
+ * const codeHash = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
+ * console.log(verifyCode('0x', codeHash).length) // 0
+ * ```
+ */
+export function verifyCode(code: unknown, codeHash: Hex): Uint8Array {
+  const expected = decodeArgument('codeHash', codeHash, 32)
+  const bytes = atPath('code', () => bytesUpTo(reader, Number.POSITIVE_INFINITY)(code))
+  const found = keccak256(bytes)
+  if (!equalBytes(found, expected)) throw mismatch('CODE_HASH_MISMATCH', expected, found)
+  return bytes
 }
