@@ -10,7 +10,7 @@ export {
   type BeaconFailure,
   beaconBlockHash,
 } from '../client/beacon/beacon.ts'
-export { followFinalizations } from '../client/follow/follow.ts'
+export { type FollowedFinalization, followFinalizations } from '../client/follow/follow.ts'
 export {
   type ClaimableMessage,
   type FollowedMessages,
@@ -18,22 +18,19 @@ export {
   followMessages,
   type MessagesProgress,
 } from '../client/follow/follow-messages.ts'
-export type { FollowEvent, FollowOptions, FollowRequest } from '../client/follow/follow-options.ts'
-export type { FollowProgress } from '../client/follow/follow-state.ts'
-export type { FollowedFinalization } from '../client/follow/proven.ts'
+export type { FollowEvent, FollowOptions, FollowProgress, FollowRequest } from '../client/follow/follow-options.ts'
 export {
   type AgreementOptions,
   type DissentingSource,
   finalizedBlockHash,
 } from '../client/l1/l1-block-hash.ts'
 export { fetchVerifiedRoot, type VerifiedRoot, type VerifiedRootOptions } from '../client/l1/verified-root.ts'
-export { type Recorded, type RecordOptions, recordEvidence } from '../client/record/record.ts'
+export { type Recorded, type RecordOptions, type RecordProgress, recordEvidence } from '../client/record/record.ts'
 export {
   type MessageRecordOptions,
   type RecordedMessage,
   recordMessage,
 } from '../client/record/record-message.ts'
-export type { RecordProgress } from '../client/record/recording.ts'
 export type { Endpoint } from '../client/sources/endpoints.ts'
 export {
   createRollupClient,

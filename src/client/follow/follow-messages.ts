@@ -1,34 +1,38 @@
-import { decodeArgument } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { ArgumentError, plural } from '../../base/errors.ts'
 import { decodeQuantity, encodeQuantity } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
-import { readOptions } from '../../base/options.ts'
+import { readHex, readOptions } from '../../base/options.ts'
 import { slotKey } from '../../verify/anchor/contract.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
-import { createMessageBundle, type MessageBundle, messageEvidence } from '../../verify/evidence/kinds/message.ts'
-import { verifyEvidence } from '../../verify/evidence/verify.ts'
+import type { MessageBundle } from '../../verify/evidence/kinds/message.ts'
 import { encodeMessageClaim } from '../../verify/messages/from-l2.ts'
 import { type MessageLayout, readLayout } from '../../verify/messages/layout.ts'
-import { type Message, toMessage } from '../../verify/messages/message.ts'
+import type { Message } from '../../verify/messages/message.ts'
 import type { MessageProof } from '../../verify/messages/tree.ts'
-import { readNetwork, serviceOf } from '../network/network.ts'
+import { serviceOf } from '../network/network.ts'
 import {
+  askSent,
   fetchHeld,
-  type HeldMessage,
   type MessageSource,
   type PlacedMessage,
   placesOf,
   refuted,
-} from '../record/message-places.ts'
-import { askSent, type SentMessage } from '../record/messages.ts'
+  type SentMessage,
+} from '../record/messages.ts'
+import { bundleMessage } from '../record/record-message.ts'
 import { EndpointError } from '../transport/error.ts'
 import { MAX_MESSAGES } from '../transport/limits.ts'
-import { begin, partOf, type Scope, scoped, sleep } from '../transport/waiting.ts'
-import { follow, type Timing } from './follow.ts'
-import { FOLLOWING, type FollowOptions, type Settings, verifyFollowOptions } from './follow-options.ts'
-import type { FollowProgress } from './follow-state.ts'
-import type { Proven, View } from './proven.ts'
+import { begin, partOf, type Scope, scoped } from '../transport/waiting.ts'
+import { follow, type Proven, type Timing } from './follow.ts'
+import {
+  FOLLOWING,
+  type FollowOptions,
+  type FollowProgress,
+  type Settings,
+  verifyFollowOptions,
+} from './follow-options.ts'
+import type { View } from './poll.ts'
 
 /** Whose messages to follow, and from where. */
 export interface FollowMessagesOptions
@@ -120,49 +124,48 @@ export interface FollowedMessages {
  * await service.close()
  * ```
  */
-export function followMessages(options: FollowMessagesOptions): AsyncGenerator<FollowedMessages, void, void> {
-  return followMessagesWith(options, { wait: sleep, random: Math.random })
-}
+export const followMessages = (options: FollowMessagesOptions): AsyncGenerator<FollowedMessages, void, void> =>
+  followMessagesWith(options)
 
 export function followMessagesWith(
   options: FollowMessagesOptions,
-  timing: Timing,
+  timing?: Timing,
 ): AsyncGenerator<FollowedMessages, void, void> {
   const own = readOptions('', options, [...FOLLOWING, 'from', 'to', 'layout'], ['from', 'to'])
   const { from, to, layout: ownLayout, ...rest } = own
   const layout = readLayout(ownLayout)
-  const messageService = serviceOf(readNetwork(rest.network))
-  const requests = [{ address: messageService, storageKeys: [slotKey(layout.nextNumberOnL2)] }]
-  const settings = verifyFollowOptions({ ...rest, requests })
+  const settings = verifyFollowOptions(rest)
+  const messageService = serviceOf(settings)
   const { last } = settings.begun
   let position = last && { end: last.l2BlockNumber, nextNumber: readNextNumber(rest.resumeFrom, messageService) }
   const [sender, recipient] = [readAddress('from', from), readAddress('to', to)]
   const following: Following = {
     ...settings,
+    requests: [{ address: messageService, storageKeys: [slotKey(layout.nextNumberOnL2)] }],
     layout,
     sender: { layer: 'L2', address: messageService },
     isSelected: ({ message }) =>
       (sender === undefined || bytesToHex(message.from) === sender) &&
       (recipient === undefined || bytesToHex(message.to) === recipient),
   }
-  const read = async (view: View, end: bigint, proving: Promise<Proven>) => {
-    const next = begin(proving.then(nextNumberIn))
-    const messages = position ? await readMessages(following, view, position, end, next) : []
-    return { nextNumber: await next, messages }
-  }
-  async function* items(): AsyncGenerator<FollowedMessages, void, void> {
-    for await (const [{ l2BlockNumber, l1Block, progress }, found] of follow(following, timing, read)) {
-      const { nextNumber, messages } = found
-      position = { end: l2BlockNumber, nextNumber }
-      const own = { messageService, nextNumber: encodeQuantity(nextNumber) }
-      yield { l2BlockNumber, l1Block, messages, progress: { ...progress, ...own } }
-    }
-  }
-  return items()
+  return follow(
+    following,
+    async (view, end, proving) => {
+      const next = begin(proving.then(nextNumberIn))
+      const messages = position ? await readMessages(following, view, position, end, next) : []
+      const nextNumber = await next
+      return ({ l2BlockNumber, l1Block, progress }) => {
+        position = { end, nextNumber }
+        const own = { messageService, nextNumber: encodeQuantity(nextNumber) }
+        return { l2BlockNumber, l1Block, messages, progress: { ...progress, ...own } }
+      }
+    },
+    timing,
+  )
 }
 
 const readAddress = (name: string, value: Hex | undefined) =>
-  value === undefined ? undefined : bytesToHex(decodeArgument(name, value, 20))
+  value === undefined ? undefined : readHex(name, value, 20)
 
 /** @throws ArgumentError unless it is the progress of messages, and of this message service */
 function readNextNumber(progress: unknown, service: Hex): bigint {
@@ -223,7 +226,13 @@ async function readMessages(
       throw new EndpointError('RESPONSE_TOO_LARGE', { found: `${count} messages in a finalization`, layer: 'L2' })
     }
     const claimable = (await reading).filter(({ sent, status }) => isSelected(sent) && status === 'claimable')
-    return claimable.map(one => openHeld(one, following, view))
+    const l1 = { block: view.block, trusted: { l1BlockHash: view.l1Block.hash }, consensus: undefined }
+    return claimable.map(one => {
+      const { bundle, verified } = bundleMessage(following, l1, one)
+      const { message, messageHash } = verified
+      const messageProof = one.place
+      return { message, messageHash, messageProof, claim: encodeMessageClaim({ message, messageProof }), bundle }
+    })
   } finally {
     ending.forget()
     ending.abort()
@@ -234,17 +243,4 @@ async function readMessages(
 function witnessesOf(placed: readonly PlacedMessage[], isSelected: Following['isSelected']): PlacedMessage[] {
   const shown = new Set(placed.filter(({ sent }) => isSelected(sent)).map(({ place }) => place.root))
   return placed.filter(({ sent, place }) => isSelected(sent) || (place.leafIndex === 0 && !shown.has(place.root)))
-}
-
-/** The parts were verified one by one. This verifies the whole. */
-function openHeld(
-  { sent, place: messageProof, proof }: HeldMessage,
-  { rollup, layout }: Following,
-  { block, l1Block }: View,
-): ClaimableMessage {
-  const message = toMessage(sent.message)
-  const bundle = createMessageBundle({ rollup, message, messageProof, l1: { block, proof } })
-  const trusted = { l1BlockHash: l1Block.hash }
-  const { messageHash } = verifyEvidence(bundle, { kind: messageEvidence, rollup, trusted, message, layout })
-  return { message, messageHash, messageProof, claim: encodeMessageClaim({ message, messageProof }), bundle }
 }

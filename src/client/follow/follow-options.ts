@@ -1,7 +1,12 @@
-import { decodeArgument, invalid, readItems } from '../../base/arguments.ts'
+import { invalid, readItems } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import type { ProofError } from '../../base/errors.ts'
-import { decodeKeys, readOptions, verifyFunction, verifyUint, verifyWhole } from '../../base/options.ts'
+import { ArgumentError, isProofError, type ProofError } from '../../base/errors.ts'
+import { encodeQuantity } from '../../base/hex.ts'
+import { hexOf, optional, unread } from '../../base/json/decoders.ts'
+import { decodeKeys, readHex, readOptions, verifyFunction, verifyUint, verifyWhole } from '../../base/options.ts'
+import type { L1Block } from '../../verify/anchor/header.ts'
+import { quantityOf, reader } from '../../verify/evidence/fields.ts'
+import type { Hint } from '../l1/finalizations.ts'
 import { readNetwork } from '../network/network.ts'
 import type { RecordOptions } from '../record/record.ts'
 import { openEndpoints } from '../sources/endpoints.ts'
@@ -10,7 +15,6 @@ import type { OnFailure } from '../sources/pool.ts'
 import type { EndpointError, Layer } from '../transport/error.ts'
 import { MAX_INTERVAL } from '../transport/limits.ts'
 import { verifyHashSource, verifySignal } from '../transport/waiting.ts'
-import { readState } from './follow-state.ts'
 
 /** An account and its slots to prove at every finalization. */
 export interface FollowRequest {
@@ -105,6 +109,95 @@ export interface FollowOptions
   signal?: AbortSignal | undefined
 }
 
+/** How far a rollup has been followed: small, plain JSON. Store it, and pass it to `followFinalizations` to continue. */
+export interface FollowProgress {
+  /** The version of this format. */
+  version: 1
+  /** The rollup contract on L1, 20 bytes. */
+  rollup: Hex
+  /** The last L2 block of the newest finalization that was yielded. A quantity. */
+  l2BlockNumber: Hex
+  /** The root of its state, 32 bytes, which the contract must still name later. */
+  stateRoot?: Hex
+  /** In place of the root: the hash of the block, 32 bytes, if that is what the contract holds. */
+  blockHash?: Hex
+  /** The code of the contract, 20 bytes, as it was then. */
+  implementation: Hex
+  /** The L1 block from which it was proven. */
+  l1Block: {
+    /** A quantity. */
+    number: Hex
+    /** 32 bytes. It was trusted when it was stored, and stays true. */
+    hash: Hex
+  }
+}
+
+export type L1Mark = Pick<L1Block, 'number' | 'hash'>
+
+/** A finalization that was proven, and what the contract holds for it: the root of the state, or the hash of the block. */
+interface Finalized {
+  readonly l2BlockNumber: bigint
+  readonly stateRoot: Hex | undefined
+  readonly blockHash: Hex | undefined
+  /** The code of the contract then. */
+  readonly implementation: Hex
+}
+
+/** How far a follower is, as data: every step makes a new one. */
+export interface Course {
+  /** What was yielded last. */
+  readonly last: Finalized | null
+  /** The newest L1 block that was looked at. */
+  readonly trusted: L1Mark | null
+  /** Everything finalized up to this L1 block was yielded, or is to be. */
+  readonly listedTo: bigint | null
+  /** Not yielded yet, oldest first. */
+  readonly pending: readonly Hint[]
+  /** Rounds in a row without the proofs of the next finalization. */
+  readonly missingRounds: number
+}
+
+export function writeState(rollup: Hex, last: Finalized, { number, hash }: L1Mark): FollowProgress {
+  const { stateRoot, blockHash, implementation } = last
+  return {
+    version: 1,
+    rollup,
+    l2BlockNumber: encodeQuantity(last.l2BlockNumber),
+    ...(stateRoot && { stateRoot }),
+    ...(blockHash && { blockHash }),
+    implementation,
+    l1Block: { number: encodeQuantity(number), hash },
+  }
+}
+
+const FIELDS = ['version', 'rollup', 'l2BlockNumber', 'stateRoot', 'blockHash', 'implementation', 'l1Block'] as const
+
+/** Where to begin. @param state null for a new one @throws ArgumentError if it is not a state, or one of another rollup */
+function readState(state: unknown, rollup: Hex): Course {
+  const begun = { last: null, trusted: null, listedTo: null, pending: [], missingRounds: 0 }
+  if (state === null) return begun
+  const invalid = (found: string) => new ArgumentError({ path: 'resumeFrom', found })
+  const foreign = invalid('it is not what followFinalizations handed out')
+  const bytes = (length: number) => hexOf(reader, length)
+  try {
+    const field = reader.fieldsOf(state, FIELDS)
+    if (field('version', reader.number) !== 1) throw invalid('it is of another version')
+    if (field('rollup', bytes(20)) !== rollup) throw invalid('it is of another rollup')
+    const [stateRoot, blockHash] = [field('stateRoot', optional(bytes(32))), field('blockHash', optional(bytes(32)))]
+    if ((stateRoot === undefined) === (blockHash === undefined)) throw foreign
+    const [l2BlockNumber, implementation] = [field('l2BlockNumber', quantityOf(64)), field('implementation', bytes(20))]
+    const last = { l2BlockNumber, stateRoot, blockHash, implementation }
+    const fieldOfL1 = reader.fieldsOf(field('l1Block', unread), ['number', 'hash'])
+    return {
+      ...begun,
+      last,
+      trusted: { number: fieldOfL1('number', quantityOf(64)), hash: fieldOfL1('hash', bytes(32)) },
+    }
+  } catch (error) {
+    throw isProofError(error) ? foreign : error
+  }
+}
+
 export type Settings = ReturnType<typeof verifyFollowOptions>
 
 /** What all followers take. */
@@ -125,7 +218,8 @@ export function verifyFollowOptions(options: FollowOptions) {
   const own = readOptions('', options, [...FOLLOWING, 'requests', 'skipUnavailable'])
   const { l1BlockHash, requests = [], fromL2BlockNumber: from, resumeFrom = null, onEvent, signal } = own
   const { skipUnavailable = false, pollIntervalMs = 60_000, maxKeysPerRequest } = own
-  const { rollup, scheme } = readNetwork(own.network)
+  const network = readNetwork(own.network)
+  const { rollup } = network
   verifyHashSource(l1BlockHash)
   if (from !== undefined) verifyUint('fromL2BlockNumber', from, 64)
   if (typeof skipUnavailable !== 'boolean') throw invalid('skipUnavailable', 'true or false', skipUnavailable)
@@ -139,8 +233,7 @@ export function verifyFollowOptions(options: FollowOptions) {
   return {
     l1: openEndpoints('l1', own.l1, 'L1', { onFailure, signal }),
     l2: openEndpoints('l2', own.l2, 'L2', { onFailure, signal }),
-    rollup,
-    scheme,
+    ...network,
     l1BlockHash,
     requests: readItems('requests', requests, readRequest),
     from,
@@ -156,7 +249,7 @@ export function verifyFollowOptions(options: FollowOptions) {
 function readRequest(request: FollowRequest) {
   const { address, storageKeys = [] } = readOptions('', request, ['address', 'storageKeys'])
   return {
-    address: bytesToHex(decodeArgument('address', address, 20)),
+    address: readHex('address', address, 20),
     storageKeys: decodeKeys(storageKeys).map(bytesToHex),
   }
 }

@@ -1,8 +1,15 @@
-import { decodeArgument } from '../../base/arguments.ts'
-import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { createLister, type Hint, type Lister } from '../l1/finalizations.ts'
-import { fetchAnchor, fetchL1Block, fetchNewest, invented, unless } from '../l1/l1.ts'
-import { diagnoseWith } from '../transport/diagnose.ts'
+import type { Hex } from '../../base/bytes.ts'
+import { lineaLayout } from '../../verify/anchor/rollup.ts'
+import type { BlockHeader } from '../../verify/blocks/header.ts'
+import { createBundle, type EvidenceBundle, type VerifiedEvidence } from '../../verify/evidence/kinds/state.ts'
+import type { Trusted } from '../../verify/evidence/trusted.ts'
+import { verifyEvidence } from '../../verify/evidence/verify.ts'
+import type { StateScheme } from '../../verify/state/kind.ts'
+import { createLister, type Hint } from '../l1/finalizations.ts'
+import { openAnchor } from '../l1/headers.ts'
+import { fetchAnchor, fetchHinted, invented, unless } from '../l1/l1.ts'
+import type { VerifiedRoot } from '../l1/verified-root.ts'
+import { fetchState } from '../sources/fetch.ts'
 import {
   abortedBy,
   EndpointError,
@@ -14,11 +21,85 @@ import {
   patienceWith,
 } from '../transport/error.ts'
 import { FIRST_BACKOFF, MAX_BACKOFF, MAX_LAGGING_ROUNDS, MAX_MISSING_ROUNDS } from '../transport/limits.ts'
-import { redactUrls } from '../transport/redact.ts'
 import { begin, sleep } from '../transport/waiting.ts'
-import { type FollowOptions, type Settings, verifyFollowOptions } from './follow-options.ts'
-import { type Course, isAhead, newRange, verifyLast, writeState } from './follow-state.ts'
-import { type FollowedFinalization, type Proven, prove, type View } from './proven.ts'
+import {
+  type Course,
+  type FollowOptions,
+  type FollowProgress,
+  type Settings,
+  verifyFollowOptions,
+  writeState,
+} from './follow-options.ts'
+import { poll, type View } from './poll.ts'
+
+/** One finalization, proven. */
+export interface FollowedFinalization
+  extends Pick<VerifiedRoot, 'currentL2BlockNumber' | 'l1Block' | 'implementation'> {
+  /** The last L2 block of the finalization. */
+  l2BlockNumber: bigint
+  /** Root of its state, 32 bytes: of a tree with a hash scheme, or of an Ethereum state if there is a `blockHash`. */
+  stateRoot: Hex
+  /** Hash of the block, 32 bytes, if that is what L1 holds. The state is then that of Ethereum. */
+  blockHash: Hex | undefined
+  /** The block with this hash. */
+  l2Block: BlockHeader | undefined
+  /**
+   * Time of that block, in seconds since 1970, which its header proves. If L1 holds its state root, undefined unless L1 proves it: it
+   * was no longer the newest one, or no L1 endpoint serves the log.
+   */
+  finalizedTimestamp: bigint | undefined
+  /** What is proven for each request, in order. */
+  verified: VerifiedEvidence<Extract<Trusted, { l1BlockHash: Hex }>, bigint, readonly Hex[], StateScheme>[]
+  /** One bundle per request, in order: anyone can verify the same values with it. */
+  bundles: EvidenceBundle<StateScheme>[]
+  /** Save it once you have acted on the item. Pass it to a later call to continue with the next item. */
+  progress: FollowProgress
+}
+
+/** One finalization, before it is handed out. */
+export type Proven = Omit<FollowedFinalization, 'progress'>
+
+/** What is proven of a finalization, and of the accounts that are asked for. Null if the contract has nothing of it, which is proven too. */
+async function prove(settings: Settings, view: View, hint: Hint): Promise<Proven | null> {
+  const { l2, rollup, requests, how, signal } = settings
+  const { block, l1Block, newest } = view
+  const anchor = await unless('ANCHOR_NO_ROOT', fetchNamed(settings, view, hint))
+  if (anchor === null) return null
+  const { l2BlockNumber, blockHash, proof, finalizedState, implementation } = anchor
+  const { scheme, stateRoot, header: l2Block, block: sentBlock } = await openAnchor(settings, anchor, settings.scheme)
+  const [bundles, verified]: [Proven['bundles'], Proven['verified']] = [[], []]
+  for (const { address, storageKeys } of requests) {
+    const asked = { address, storageKeys, l2BlockNumber }
+    const { answer } = await fetchState(l2, { ...asked, scheme, stateRoot }, { ...how, signal })
+    const claim = { ...asked, scheme, rollup }
+    const bundle = createBundle({ ...claim, answer, l2Block: sentBlock, l1: { block, proof, finalizedState } })
+    // The parts were verified one by one. This verifies the whole.
+    verified.push(verifyEvidence(bundle, { ...claim, trusted: { l1BlockHash: l1Block.hash } }))
+    bundles.push(bundle)
+  }
+  return {
+    l2BlockNumber,
+    stateRoot,
+    blockHash,
+    l2Block,
+    finalizedTimestamp: l2Block?.timestamp ?? anchor.finalizedTimestamp,
+    currentL2BlockNumber: newest,
+    l1Block,
+    implementation,
+    verified,
+    bundles,
+  }
+}
+
+/** With the timestamp, if it is the newest one, whose time L1 proves, and one of the hints is right. */
+async function fetchNamed(settings: Settings, { l1Block, newest }: View, { l2BlockNumber, states }: Hint) {
+  const { finalizedState } = settings.rollup.layout ?? lineaLayout
+  for (const hint of finalizedState && l2BlockNumber === newest ? states : []) {
+    const anchor = await fetchHinted(settings, l1Block, l2BlockNumber, hint)
+    if (anchor !== null) return anchor
+  }
+  return fetchAnchor(settings, l1Block, l2BlockNumber)
+}
 
 /** Waiting and randomness. Tests replace them. */
 export interface Timing {
@@ -77,25 +158,24 @@ export interface Timing {
  * ```
  */
 export const followFinalizations = (options: FollowOptions): AsyncGenerator<FollowedFinalization, void, void> =>
-  followWith(options, { wait: sleep, random: Math.random })
+  followWith(options)
 
-export function followWith(options: FollowOptions, timing: Timing): AsyncGenerator<FollowedFinalization, void, void> {
-  const following = follow(verifyFollowOptions(options), timing, async () => {})
-  async function* items() {
-    for await (const [item] of following) yield item
-  }
-  return items()
-}
+export const followWith = (options: FollowOptions, timing?: Timing) =>
+  follow(verifyFollowOptions(options), async () => item => item, timing)
 
-/** What else is read of a finalization, while it is proven. */
-type Read<T> = (view: View, l2BlockNumber: bigint, proving: Promise<Proven>) => Promise<T>
+/** What else is read of a finalization, while it is proven, and what the item becomes with it. */
+type Read<T> = (
+  view: View,
+  l2BlockNumber: bigint,
+  proving: Promise<Proven>,
+) => Promise<(item: FollowedFinalization) => T>
 
 /** Looks at L1, proves what is new, and waits: for something new, or longer after each failure. */
 export async function* follow<T>(
   settings: Settings,
-  timing: Timing,
   read: Read<T>,
-): AsyncGenerator<[FollowedFinalization, T], void, void> {
+  timing: Timing = { wait: sleep, random: Math.random },
+): AsyncGenerator<T, void, void> {
   const signal = settings.signal ?? new AbortController().signal
   const lister = createLister(settings)
   const patience = createPatience(settings, timing)
@@ -126,18 +206,18 @@ export async function* follow<T>(
           settings.onEvent?.({ name: 'follow.skipped', attributes: { 'l2.block.number': Number(l2BlockNumber) } })
           course = keeping(one => one !== hint)
         } else {
-          const value = await reading.catch(orFailure)
-          if (isFailure(value)) {
+          const itemOf = await reading.catch(orFailure)
+          if (isFailure(itemOf)) {
             // It took place, but what it holds does not fit to it. Perhaps another one is hidden: L1 is to list them anew.
             view = null
             course = { ...course, pending: [], listedTo: null }
-            throw value
+            throw itemOf
           }
           const { stateRoot, blockHash, implementation } = proven
           const last = { l2BlockNumber, stateRoot: blockHash ? undefined : stateRoot, blockHash, implementation }
           course = { ...keeping(one => one.l2BlockNumber > l2BlockNumber), last, missingRounds: 0 }
           patience.worked()
-          yield [{ ...proven, progress: writeState(settings.rollup.address, last, view.l1Block) }, value]
+          yield itemOf({ ...proven, progress: writeState(settings.rollup.address, last, view.l1Block) })
         }
       }
       patience.worked()
@@ -177,46 +257,6 @@ function createPatience({ onEvent }: Settings, { random }: Timing) {
   }
 }
 
-/** The L1 block that is trusted now, and what L1 lists up to it; null if it shows nothing new. */
-async function poll(
-  settings: Settings,
-  lister: Lister,
-  course: Course,
-  before: View | null,
-): Promise<{ readonly view: View; readonly course: Course } | null> {
-  const { last, trusted } = course
-  const { onEvent } = settings
-  const hash = await trustedHash(settings.l1BlockHash)
-  if (hash === before?.l1Block.hash) return null
-  const { block, l1Block } = await fetchL1Block(settings, hash)
-  const number = Number(l1Block.number)
-  if (!isAhead(course, l1Block)) {
-    const attributes = { 'l1.block.number': number, 'l1.block.newest': Number(trusted?.number) }
-    onEvent?.({ name: 'follow.l1.behind', attributes })
-    return null
-  }
-  const asking =
-    last && fetchAnchor({ ...settings, holds: last.blockHash ? 'blockHash' : 'stateRoot' }, l1Block, last.l2BlockNumber)
-  const anchor = asking && (await unless('ANCHOR_BLOCK_AHEAD', unless('ANCHOR_NO_ROOT', asking)))
-  const newest = anchor?.currentL2BlockNumber ?? (await fetchNewest(settings, l1Block))
-  const range = newRange(course, l1Block, newest, settings.from)
-  if (last !== null) verifyLast(course, last, l1Block, anchor)
-  const hints = range ? await lister.list(range) : []
-  const implementation = anchor?.implementation
-  if (last && implementation && implementation !== last.implementation) {
-    const code = { 'implementation.old': last.implementation, 'implementation.new': implementation }
-    onEvent?.({ name: 'follow.implementation.changed', attributes: { 'l1.block.number': number, ...code } })
-  }
-  const next = {
-    ...course,
-    last: last && implementation ? { ...last, implementation } : last,
-    trusted: l1Block,
-    listedTo: l1Block.number,
-    pending: [...course.pending, ...hints],
-  }
-  return { view: { block, l1Block, newest }, course: next }
-}
-
 /** Why to wait for the proofs of the next finalization, or to end. Null to skip it. */
 async function failureOf(
   settings: Settings,
@@ -227,32 +267,17 @@ async function failureOf(
   const { skipUnavailable } = settings
   const [hint, newest] = [pending[0], pending.at(-1)]
   // A lagging endpoint catches up. One that holds a newer block does not, unless several nodes share its URL.
-  const isHeld = newest !== undefined && newest !== hint && (await hasProofs(settings, view, newest))
+  const ahead = newest && newest !== hint ? await prove(settings, view, newest).catch(orMissing) : null
+  const isHeld = ahead !== null && !isEndpointError(ahead)
   // One miss may be that of a node that lags behind the others at its URL. Once some are gone, so are their neighbours.
   const most = isHeld || isGone(error) ? MAX_MISSING_ROUNDS : MAX_LAGGING_ROUNDS
   if (skipUnavailable && missingRounds + 1 >= most) return null
-  const found = `L2 block ${hint?.l2BlockNumber}${isHeld ? `, while ${newest.l2BlockNumber} is held` : ''}`
+  const found = `L2 block ${hint?.l2BlockNumber}${isHeld ? `, while ${newest?.l2BlockNumber} is held` : ''}`
   const code = isHeld && !skipUnavailable ? 'PROOF_UNAVAILABLE' : error.code
   return new EndpointError(code, { ...error, found, layer: 'L2', cause: error })
-}
-
-async function hasProofs(settings: Settings, view: View, hint: Hint): Promise<boolean> {
-  const proven = await prove(settings, view, hint).catch(orMissing)
-  return proven !== null && !isEndpointError(proven)
 }
 
 function orMissing(error: unknown): EndpointError {
   if (isEndpointError(error) && isOfBlock(error)) return error
   throw error
-}
-
-/** @throws EndpointError, or ArgumentError if it is not a hash */
-async function trustedHash(source: FollowOptions['l1BlockHash']): Promise<Hex> {
-  let hash: unknown
-  try {
-    hash = await source()
-  } catch (error) {
-    throw diagnoseWith(redactUrls, error)
-  }
-  return bytesToHex(decodeArgument('l1BlockHash', hash, 32))
 }

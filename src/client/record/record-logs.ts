@@ -54,19 +54,15 @@ export type LogsRecordOptions = Omit<RecordOptions, 'address' | 'storageKeys'>
  * @throws as `recordEvidence`; ArgumentError if the range ends after what is finalized
  */
 export async function recordNewest(options: LogsRecordOptions, toBlock?: bigint) {
-  const { recorded, ...about } = await recordState(
-    { ...options, address: historyContract },
-    (l2BlockNumber, scheme) => {
-      const isHashed = stateKind(scheme).held === 'blockHash'
-      const last = isHashed ? l2BlockNumber : l2BlockNumber - 1n
-      if (toBlock !== undefined && toBlock > last) throw afterNewest('toBlock', last)
-      return isHashed ? [] : [historySlot(newestFor(l2BlockNumber, toBlock ?? last))]
-    },
-  )
-  const { bundle, verified } = recorded
-  const { scheme, rollup, trusted } = about
+  const recorded = await recordState({ ...options, address: historyContract }, (l2BlockNumber, scheme) => {
+    const isHashed = stateKind(scheme).held === 'blockHash'
+    const last = isHashed ? l2BlockNumber : l2BlockNumber - 1n
+    if (toBlock !== undefined && toBlock > last) throw afterNewest('toBlock', last)
+    return isHashed ? [] : [historySlot(newestFor(l2BlockNumber, toBlock ?? last))]
+  })
+  const { scheme, rollup, trusted, bundle, verified } = recorded
   const claim = { scheme, rollup, trusted, l2BlockNumber: verified.l2BlockNumber }
-  return { ...about, bundle, ...openNewest(bundle, claim, toBlock) }
+  return { ...recorded, ...openNewest(bundle, claim, toBlock) }
 }
 
 const afterNewest = (path: string, newest: bigint) =>

@@ -1,11 +1,9 @@
-import { decodeArgument, invalid } from '../../base/arguments.ts'
+import { invalid } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { isProofError } from '../../base/errors.ts'
 import { lowerCase } from '../../base/hex.ts'
-import { readOptions } from '../../base/options.ts'
+import { readHex, readOptions } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import { readRollup } from '../../verify/anchor/rollup.ts'
-import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import {
   createMessageBundle,
   type MessageBundle,
@@ -16,30 +14,41 @@ import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import { decodeContract, encodeMessageClaim } from '../../verify/messages/from-l2.ts'
 import { type MessageLayout, readLayout } from '../../verify/messages/layout.ts'
 import { toMessage } from '../../verify/messages/message.ts'
-import { type MessageToL2, messageToL2Keys, verifySent } from '../../verify/messages/to-l2.ts'
+import { messageToL2Keys, verifySent } from '../../verify/messages/to-l2.ts'
 import type { MessageProof } from '../../verify/messages/tree.ts'
 import { fetchProof } from '../l1/l1.ts'
-import { type Network, readNetwork, serviceOf } from '../network/network.ts'
+import { serviceOf } from '../network/network.ts'
 import type { Attempt } from '../sources/pool.ts'
 import { redactProofErrors } from '../transport/diagnose.ts'
 import { EndpointError, isEndpointError } from '../transport/error.ts'
 import { KEYS_PER_REQUEST } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
 import { type Scope, scoped } from '../transport/waiting.ts'
-import { areFinalizations, fetchHeld, findBlocks, placesOf, refuted } from './message-places.ts'
-import { askSent, findSent, type Sender, type SentMessage, type WantedMessage } from './messages.ts'
+import {
+  areFinalizations,
+  askSent,
+  fetchHeld,
+  findBlocks,
+  findSent,
+  type MessageSource,
+  placesOf,
+  refuted,
+  type Sender,
+  type SentMessage,
+  unlessOther,
+  type WantedMessage,
+} from './messages.ts'
 import {
   fetchRecordBlock,
   openRecording,
   RECORDING_FIELDS,
   type RecordBlock,
   type RecordingOptions,
-} from './recording.ts'
+  type TrustedL1Block,
+} from './record.ts'
 
 /** Which message to record, and how. */
 export interface MessageRecordOptions extends RecordingOptions {
-  /** The rollup and its L1, such as `lineaMainnet` of `rollup-state-proof/networks`. */
-  network: Network
   /** Where the message goes. Default: `toL1`. */
   direction?: 'toL1' | 'toL2' | undefined
   /** Which message. */
@@ -53,13 +62,7 @@ export interface RecordedMessage {
   /** The bundle, verified; plain JSON. */
   bundle: MessageBundle
   /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
-  verified: VerifiedMessage<
-    | {
-        /** 32 bytes, lower case. */
-        l1BlockHash: Hex
-      }
-    | TrustedBeaconBlock
-  > & {
+  verified: VerifiedMessage<TrustedL1Block> & {
     /** The L1 block, whose state holds the message. */
     l1Block: L1Block
   }
@@ -111,26 +114,22 @@ export async function recordMessage(options: MessageRecordOptions): Promise<Reco
 type Source = ReturnType<typeof verifyOptions>
 
 function verifyOptions(options: MessageRecordOptions) {
-  const own = readOptions('', options, [...RECORDING_FIELDS, 'network', 'direction', 'message', 'layout'])
+  const own = readOptions('', options, [...RECORDING_FIELDS, 'direction', 'message', 'layout'])
   const { direction = 'toL1' } = own
   if (direction !== 'toL1' && direction !== 'toL2') throw invalid('direction', 'toL1 or toL2', direction)
-  const network = readNetwork(own.network)
-  const { rollup, scheme } = network
-  const layout = readLayout(own.layout)
   const recording = openRecording(own)
   const sender: Sender =
     direction === 'toL2'
-      ? { layer: 'L1', address: lowerCase(rollup.address) }
-      : { layer: 'L2', address: serviceOf(network) }
+      ? { layer: 'L1', address: lowerCase(recording.rollup.address) }
+      : { layer: 'L2', address: serviceOf(recording) }
   const how = { maxKeysPerRequest: KEYS_PER_REQUEST }
-  return { ...recording, rollup, scheme, layout, sender, how, wanted: readWanted(own.message) }
+  return { ...recording, layout: readLayout(own.layout), sender, how, wanted: readWanted(own.message) }
 }
 
 /** @throws ArgumentError */
 function readWanted(message: WantedMessage): WantedMessage {
   const own = readOptions('message', message, ['messageHash', 'transactionHash', 'from'])
-  const read = (name: keyof WantedMessage, length: number) =>
-    own[name] && bytesToHex(decodeArgument(`message.${name}`, own[name], length))
+  const read = (name: keyof WantedMessage, length: number) => own[name] && readHex(`message.${name}`, own[name], length)
   const wanted = {
     messageHash: read('messageHash', 32),
     transactionHash: read('transactionHash', 32),
@@ -142,19 +141,13 @@ function readWanted(message: WantedMessage): WantedMessage {
 
 async function record(source: Source): Promise<RecordedMessage> {
   const recorded = await fetchRecordBlock(source)
-  const { block, consensus, trusted } = recorded
-  const { sent, proof, place: messageProof } = await findProven(source, recorded)
-  const { rollup, layout } = source
-  const message = toMessage(sent.message)
-  const bundle = createMessageBundle({ rollup, message, messageProof, consensus, l1: { block, proof } })
-  // The parts were verified one by one. This verifies the whole.
-  const verified = verifyEvidence(bundle, { kind: messageEvidence, rollup, message, layout, trusted })
-  const isClaimable = verified.status === 'claimable'
-  const claim = isClaimable ? encodeMessageClaim({ message, messageProof: verified.messageProof }) : undefined
-  return { bundle, verified, claim }
+  const { bundle, verified } = bundleMessage(source, recorded, await findProven(source, recorded))
+  if (verified.status !== 'claimable') return { bundle, verified, claim: undefined }
+  const { message, messageProof } = verified
+  return { bundle, verified, claim: encodeMessageClaim({ message, messageProof }) }
 }
 
-interface Found {
+interface ProvenMessage {
   readonly sent: SentMessage
   /** Where it is in its tree; undefined for a message to L2. */
   readonly place?: MessageProof | undefined
@@ -162,8 +155,19 @@ interface Found {
   readonly proof: unknown
 }
 
+/** The parts were verified one by one. This verifies the whole. */
+export function bundleMessage(
+  { rollup, layout }: MessageSource,
+  { block, consensus, trusted }: Pick<RecordBlock, 'block' | 'consensus' | 'trusted'>,
+  { sent, place: messageProof, proof }: ProvenMessage,
+) {
+  const message = toMessage(sent.message)
+  const bundle = createMessageBundle({ rollup, message, messageProof, consensus, l1: { block, proof } })
+  return { bundle, verified: verifyEvidence(bundle, { kind: messageEvidence, rollup, message, layout, trusted }) }
+}
+
 /** Finds the log at one endpoint after the other, until L1 proves the message. */
-function findProven(source: Source, { l1Block, newest }: RecordBlock): Promise<Found> {
+function findProven(source: Source, { l1Block, newest }: RecordBlock): Promise<ProvenMessage> {
   const { l1, l2, sender, wanted } = source
   const isFromL2 = sender.layer === 'L2'
   const [pool, final] = isFromL2 ? [l2, newest] : [l1, l1Block.number]
@@ -174,27 +178,21 @@ function findProven(source: Source, { l1Block, newest }: RecordBlock): Promise<F
         const found = `the message is in block ${sent.block}, and the last final one is ${final}`
         throw new EndpointError('BLOCK_NOT_FINALIZED', { found })
       }
-      const own = { ...source, signal: attempt.signal }
-      if (!isFromL2) return proveToL2(own, l1Block, sent)
-      return proveFromL2(own, l1Block, sent, { provider, attempt, stop })
+      const own = { ...source, signal: attempt.signal, stop }
+      return isFromL2 ? proveFromL2(own, l1Block, sent, provider, attempt) : proveToL2(own, l1Block, sent)
     }, signal)
   return scoped(source.signal, find)
 }
 
-interface Asking extends Pick<Scope, 'stop'> {
-  /** An L2 endpoint. */
-  readonly provider: AnyProvider
-  readonly attempt: Attempt
-}
-
 /** The logs of its finalization have to lead to a root that L1 knows. One honest L1 endpoint is enough. */
 async function proveFromL2(
-  source: Source,
+  source: Source & Pick<Scope, 'stop'>,
   l1Block: L1Block,
   sent: SentMessage,
-  { provider, attempt, stop }: Asking,
-): Promise<Found> {
-  const { l1, sender, signal } = source
+  provider: AnyProvider,
+  attempt: Attempt,
+): Promise<ProvenMessage> {
+  const { l1, sender, signal, stop } = source
   // What L1 says is not the L2 endpoint's fault.
   const orStop = (error: unknown) => Promise.reject(stop(error))
   const hash = bytesToHex(sent.message.hash)
@@ -227,26 +225,16 @@ async function proveFromL2(
 
 const isTooOld = (error: unknown) => isEndpointError(error) && error.code === 'MESSAGE_MISSING'
 
-async function proveToL2(source: Source, l1Block: L1Block, sent: SentMessage): Promise<Found> {
+async function proveToL2(source: Source, l1Block: L1Block, sent: SentMessage): Promise<ProvenMessage> {
   const { rollup, layout } = source
   const { message } = sent
-  const contract = decodeContract(l1Block.stateRoot, readRollup(rollup))
+  const claim = { contract: decodeContract(l1Block.stateRoot, readRollup(rollup)), message, layout }
   const keys = messageToL2Keys({ message: toMessage(message), layout })
   const { proof, status } = await fetchProof(source, keys, l1Block.number, proof => ({
     proof,
-    status: statusOf(() => verifySent(proof, { contract, message, layout })),
+    ...unlessOther('MESSAGE_ROLLING_HASH_MISMATCH', 'notSent', () => verifySent(proof, claim)),
   }))
   if (status === 'sent') return { sent, proof }
   const found = `L1 ${status === 'unknown' ? 'kept no hash when it sent' : 'did not send this'} message ${message.number}`
   throw new EndpointError(status === 'unknown' ? 'MESSAGE_MISSING' : 'L1_CONTRADICTION', { found })
-}
-
-/** Another message with the number is not this one. */
-function statusOf(verify: () => MessageToL2): MessageToL2['status'] {
-  try {
-    return verify().status
-  } catch (error) {
-    if (isProofError(error) && error.code === 'MESSAGE_ROLLING_HASH_MISMATCH') return 'notSent'
-    throw error
-  }
 }

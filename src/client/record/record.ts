@@ -1,32 +1,138 @@
-import { decodeArgument, readKeys } from '../../base/arguments.ts'
-import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { readOptions, verifyUint } from '../../base/options.ts'
-import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
+import { invalid, readKeys } from '../../base/arguments.ts'
+import type { Hex } from '../../base/bytes.ts'
+import { readHex, readOptions, verifyFunction, verifyUint } from '../../base/options.ts'
+import type { L1Block } from '../../verify/anchor/header.ts'
 import { createBundle, type EvidenceBundle, type VerifiedEvidence } from '../../verify/evidence/kinds/state.ts'
+import type { Trusted } from '../../verify/evidence/trusted.ts'
 import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import { kindName, type NameOf, type StateScheme } from '../../verify/state/kind.ts'
+import { fetchConsensus, readBeaconSource } from '../beacon/beacon.ts'
+import type { BeaconSource } from '../beacon/beacon-chain.ts'
 import { walkAnchors } from '../l1/finalizations.ts'
 import { openAnchor } from '../l1/headers.ts'
-import { type Anchor, fetchAnchor, fetchTimestamp, stepBack } from '../l1/l1.ts'
+import { type Anchor, fetchL1Block, fetchNewest, fetchTimestamp, type L1BlockTag, stepBack } from '../l1/l1.ts'
 import { type Network, readNetwork } from '../network/network.ts'
+import { type Endpoint, only, openEndpoints } from '../sources/endpoints.ts'
 import { fetchState, type RollupClientOptions, verifyClientOptions } from '../sources/fetch.ts'
+import type { OnFailure } from '../sources/pool.ts'
 import { redactProofErrors } from '../transport/diagnose.ts'
-import { isFailure, isPassing } from '../transport/error.ts'
+import { isFailure, isPassing, type Layer, orFailure } from '../transport/error.ts'
 import { DEFAULT_FINALIZATIONS } from '../transport/limits.ts'
-import {
-  fetchRecordBlock,
-  openRecording,
-  RECORDING_FIELDS,
-  type RecordBlock,
-  type RecordingOptions,
-} from './recording.ts'
+import { verifySignal } from '../transport/waiting.ts'
+
+/** Whom to ask, and where a recording starts. */
+export interface RecordingOptions {
+  /** The rollup and its L1, such as `lineaMainnet` of `rollup-state-proof/networks`. */
+  network: Network
+  /** One or more endpoints of the L1 on which the rollup is finalized. If one fails, the next is asked. */
+  l1: Endpoint | readonly Endpoint[]
+  /** One or more endpoints of the rollup. */
+  l2: Endpoint | readonly Endpoint[]
+  /** The L1 block to prove from. Default: `finalized`. */
+  l1BlockNumber?: bigint | L1BlockTag | undefined
+  /** Also proves the L1 block, from a beacon block that you trust. The L1 block is then the newest finalized one. */
+  beacon?: BeaconSource | undefined
+  /** Called at every step. If it throws, the recording ends with that error. */
+  onProgress?: ((progress: RecordProgress) => void) | undefined
+  /** Aborts the recording. */
+  signal?: AbortSignal | undefined
+}
+
+export const RECORDING_FIELDS = ['network', 'l1', 'l2', 'l1BlockNumber', 'beacon', 'onProgress', 'signal']
+
+/** A step of a recording. */
+export type RecordProgress =
+  | {
+      /** Updates of the sync committee are fetched, about 60 kB each. Some of them are verified. */
+      step: 'updates'
+      /** How many so far. */
+      done: number
+      /** How many in total, as far as is known. */
+      periods: number
+    }
+  | {
+      /** The L1 block was fetched. */
+      step: 'l1Block'
+      /** Everything is proven from this block. */
+      l1Block: L1Block
+    }
+  | {
+      /** The rollup contract has the state root of this L2 block, or its hash; the L2 endpoint is asked for its proof. */
+      step: 'l2Block'
+      /** The last block of a finalization. */
+      l2BlockNumber: bigint
+    }
+  | {
+      /** No L2 endpoint has the proofs of this block, or says why not. The finalization before is tried. */
+      step: 'proofUnavailable'
+      /** The last block of a finalization. */
+      l2BlockNumber: bigint
+      /** The code of the error. */
+      code: string
+    }
+  | {
+      /** An endpoint failed, or its answer was refused. The next is asked, if there is one. */
+      step: 'endpointFailed'
+      /** The layer of the endpoint. */
+      layer: Layer
+      /** Index of the endpoint, from 0. */
+      index: number
+      /** The code of its error. */
+      code: string
+    }
+
+const L1_TAGS: readonly unknown[] = ['finalized', 'safe', 'latest'] satisfies L1BlockTag[]
+
+/** @param mayGoBack whether another L2 block may be asked for @throws ArgumentError */
+export function openRecording(options: RecordingOptions, mayGoBack = false) {
+  const network = readNetwork(options.network)
+  const { l1BlockNumber = 'finalized', onProgress, signal } = options
+  verifyFunction('onProgress', onProgress)
+  verifySignal(signal)
+  if (typeof l1BlockNumber === 'bigint') verifyUint('l1BlockNumber', l1BlockNumber, 64)
+  else if (!L1_TAGS.includes(l1BlockNumber))
+    throw invalid('l1BlockNumber', `a bigint such as 3n, or one of ${L1_TAGS.join(', ')}`, l1BlockNumber)
+  if (options.beacon !== undefined && options.l1BlockNumber !== undefined) {
+    throw invalid('l1BlockNumber', 'nothing beside beacon, which finds the L1 block', l1BlockNumber)
+  }
+  const beacon = options.beacon && readOptions('beacon', options.beacon, ['apis', 'trusted', 'maxTrustedAgeSeconds'])
+  const tell = (progress: RecordProgress) => onProgress?.(progress)
+  const onFailure: OnFailure = (layer, index, { code }) => tell({ step: 'endpointFailed', layer, index, code })
+  const l1 = openEndpoints('l1', options.l1, 'L1', { onFailure, signal })
+  const l2 = openEndpoints('l2', options.l2, 'L2', { onFailure, signal, mayGoBack })
+  const source = { ...network, l1, l2, signal }
+  return { ...source, l1BlockNumber, beacon: beacon && readBeaconSource(beacon, 'beacon'), onFailure, tell }
+}
+
+/** The L1 block of a recording, and on what it rests. */
+export type RecordBlock = Awaited<ReturnType<typeof fetchRecordBlock>>
+
+export async function fetchRecordBlock(source: ReturnType<typeof openRecording>) {
+  const { l1, l1BlockNumber, beacon, onFailure, tell, signal } = source
+  const onUpdate = (done: number, periods: number) => tell({ step: 'updates', done, periods })
+  const fetched = beacon && (await fetchConsensus(beacon, { onFailure, onUpdate }, signal))
+  const id = fetched?.proven.l1BlockHash ?? l1BlockNumber
+  // Nothing but its own word says which block an endpoint names. It must at least be able to prove something in it.
+  const { newest, ...found } = await l1.run(async (provider, attempt) => {
+    const alone = { ...source, l1: only(provider), signal: attempt.signal }
+    const { block, l1Block } = await fetchL1Block(alone, id)
+    attempt.heard()
+    return { block, l1Block, newest: await fetchNewest(alone, l1Block) }
+  }, signal)
+  tell({ step: 'l1Block', l1Block: found.l1Block })
+  return {
+    ...found,
+    /** The last finalized L2 block, proven. */
+    newest,
+    consensus: fetched?.consensus,
+    trusted: beacon?.trusted ?? { l1BlockHash: found.l1Block.hash },
+  }
+}
 
 /** What to record evidence for, and how. */
 export interface RecordOptions<Keys extends readonly Hex[] = readonly Hex[]>
   extends Pick<RollupClientOptions, 'maxKeysPerRequest'>,
     RecordingOptions {
-  /** The rollup and its L1, such as `lineaMainnet` of `rollup-state-proof/networks`. */
-  network: Network
   /** 20 bytes, in upper or lower case. */
   address: Hex
   /** 32 bytes each. Default: none. */
@@ -34,6 +140,9 @@ export interface RecordOptions<Keys extends readonly Hex[] = readonly Hex[]>
   /** The last block of a finalization. Default: the newest of the last eight with proofs on an L2 endpoint. */
   l2BlockNumber?: bigint | undefined
 }
+
+/** What a recording rests on. */
+export type TrustedL1Block = Extract<Trusted, { beaconBlockRoot: Hex } | { l1BlockHash: Hex }>
 
 /** A bundle, and what it proves: `scheme` tells the two kinds apart. */
 export type Recorded<
@@ -49,16 +158,7 @@ export type Recorded<
        * What the bundle proves to whoever trusts the beacon block, or the hash of its L1 block. An L1 endpoint names that hash, and
        * nothing proves it: compare it with a source that you trust.
        */
-      verified: VerifiedEvidence<
-        | TrustedBeaconBlock
-        | {
-            /** Hash of its L1 block. */
-            l1BlockHash: Hex
-          },
-        bigint,
-        Keys,
-        Kind
-      >
+      verified: VerifiedEvidence<TrustedL1Block, bigint, Keys, Kind>
     }
   : never
 
@@ -94,9 +194,9 @@ export type Recorded<
 export async function recordEvidence<const Keys extends readonly Hex[] = []>(
   options: RecordOptions<Keys>,
 ): Promise<Recorded<Keys>> {
-  const { scheme, recorded } = await recordState(options)
+  const { scheme, bundle, verified } = await recordState(options)
   // The bundle and what it proves are of this kind, and the slots are those of the keys.
-  return { scheme: kindName(scheme), ...recorded } as Recorded<Keys>
+  return { scheme: kindName(scheme), bundle, verified } as Recorded<Keys>
 }
 
 /** Which slots of the block, if that depends on it. @throws ArgumentError if it is not the right one */
@@ -104,39 +204,49 @@ type KeysAt = (l2BlockNumber: bigint, scheme: StateScheme) => readonly Hex[]
 
 /** Checks everything before the first request. @param keysAt in place of the storage keys of the options */
 export async function recordState(options: RecordOptions, keysAt?: KeysAt) {
-  const recording = readRecording(options)
-  const { l1, l2 } = recording
-  return redactProofErrors(() => record({ ...recording, keysAt }), ...l1.sources, ...l2.sources)
+  const recording = readRecording(options, keysAt)
+  return redactProofErrors(() => record(recording), ...recording.l1.sources, ...recording.l2.sources)
 }
 
-type Recording = ReturnType<typeof readRecording> & { readonly keysAt: KeysAt | undefined }
-
-const FIELDS = [...RECORDING_FIELDS, 'network', 'address', 'storageKeys', 'maxKeysPerRequest', 'l2BlockNumber']
-
-function readRecording(options: RecordOptions) {
-  const own = readOptions('', options, FIELDS)
+function readRecording(options: RecordOptions, keysAt?: KeysAt) {
+  const names = ['address', 'storageKeys', 'maxKeysPerRequest', 'l2BlockNumber']
+  const own = readOptions('', options, [...RECORDING_FIELDS, ...names])
   const { l2BlockNumber, maxKeysPerRequest } = own
-  const { rollup, scheme } = readNetwork(own.network)
-  const how = verifyClientOptions({ rollup, maxKeysPerRequest })
+  const recording = openRecording(own, l2BlockNumber === undefined)
   if (l2BlockNumber !== undefined) verifyUint('l2BlockNumber', l2BlockNumber, 64)
   const storageKeys = readKeys(own.storageKeys ?? []).map(({ text }) => text)
-  const address = bytesToHex(decodeArgument('address', own.address, 20))
-  const recording = openRecording(own, l2BlockNumber === undefined)
-  return { ...recording, rollup, scheme, how, address, storageKeys, l2BlockNumber }
+  return {
+    ...recording,
+    l2BlockNumber,
+    address: readHex('address', own.address, 20),
+    keysAt: keysAt ?? (() => storageKeys),
+    how: verifyClientOptions({ rollup: recording.rollup, maxKeysPerRequest }),
+  }
 }
 
-async function record(recording: Recording) {
-  const { rollup, l2, address, tell } = recording
-  const recorded = await fetchRecordBlock(recording)
-  const { block, l1Block, consensus, trusted } = recorded
-  return stepBack(anchorsFor(recording, recorded), async anchor => {
+async function record(recording: ReturnType<typeof readRecording>) {
+  const { rollup, l2, address, tell, l2BlockNumber: stated, keysAt, how, signal } = recording
+  const { block, l1Block, newest, consensus, trusted } = await fetchRecordBlock(recording)
+  const answerAt = async (anchor: Anchor) => {
+    const { l2BlockNumber } = anchor
+    const { scheme, stateRoot, block: l2Block } = await openAnchor(recording, anchor, recording.scheme)
+    const storageKeys = keysAt(l2BlockNumber, scheme)
+    const wanted = { address, storageKeys, scheme, stateRoot, l2BlockNumber }
+    const { answer } = await fetchState(l2, wanted, { ...how, signal })
+    return { scheme, l2Block, storageKeys, answer }
+  }
+  const most = stated === undefined ? DEFAULT_FINALIZATIONS : 1
+  return stepBack(walkAnchors(recording, l1Block, most, stated ?? newest), async anchor => {
     const { l2BlockNumber } = anchor
     tell({ step: 'l2Block', l2BlockNumber })
-    const found = await answerAt(recording, anchor)
-    if (isFailure(found)) {
-      tell({ step: 'proofUnavailable', l2BlockNumber, code: found.code })
-      return found
-    }
+    const found = await answerAt(anchor).catch(error => {
+      // The L2 endpoints may hold an earlier block.
+      if (stated !== undefined || !isPassing(error)) throw error
+      const failure = orFailure(error)
+      tell({ step: 'proofUnavailable', l2BlockNumber, code: failure.code })
+      return failure
+    })
+    if (isFailure(found)) return found
     // Only now: the timestamp of a block that no L2 endpoint holds is of no use. A header has it.
     const { proof, finalizedState } = found.l2Block ? anchor : await fetchTimestamp(recording, l1Block, anchor)
     const { scheme, storageKeys } = found
@@ -144,27 +254,6 @@ async function record(recording: Recording) {
     const bundle = createBundle({ ...claim, ...found, consensus, l1: { block, proof, finalizedState } })
     // The parts were verified one by one. This verifies the whole.
     const verified = verifyEvidence(bundle, { ...claim, trusted })
-    return { recorded: { bundle, verified }, scheme, rollup, trusted, l2 }
+    return { bundle, verified, scheme, rollup, trusted, l2 }
   })
-}
-
-/** The answer at this block, and the kind of its state; the failure if the L2 endpoints may hold an earlier block. */
-async function answerAt({ l2, signal, scheme: stated, how, address, ...recording }: Recording, anchor: Anchor) {
-  const { l2BlockNumber } = anchor
-  try {
-    const { scheme, stateRoot, block: l2Block } = await openAnchor({ l2, signal }, anchor, stated)
-    const storageKeys = recording.keysAt?.(l2BlockNumber, scheme) ?? recording.storageKeys
-    const wanted = { address, storageKeys, scheme, stateRoot, l2BlockNumber }
-    const { answer } = await fetchState(l2, wanted, { ...how, signal })
-    return { scheme, l2Block, storageKeys, answer }
-  } catch (error) {
-    if (recording.l2BlockNumber !== undefined || !isFailure(error) || !isPassing(error)) throw error
-    return error
-  }
-}
-
-async function* anchorsFor(recording: Recording, { l1Block, newest }: RecordBlock): AsyncGenerator<Anchor> {
-  const { l2BlockNumber } = recording
-  if (l2BlockNumber !== undefined) yield await fetchAnchor(recording, l1Block, l2BlockNumber)
-  else yield* walkAnchors(recording, l1Block, DEFAULT_FINALIZATIONS, newest)
 }

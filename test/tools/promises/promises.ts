@@ -424,7 +424,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       UPGRADE_IS_SEEN,
       'client/crossing',
       'is told once if it has changed, even between two runs',
-      ...['src/client/follow/follow.ts', 'implementation !== last.implementation', 'implementation === null'],
+      ...['src/client/follow/poll.ts', 'implementation !== last.implementation', 'implementation === null'],
     ),
     promised(
       'Hide or invent a message that can be claimed',
@@ -441,7 +441,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'client/follow',
       'ignores a source that falls behind, and refuses a finalization that is undone',
       ...[
-        'src/client/follow/follow.ts',
+        'src/client/follow/poll.ts',
         'if (!isAhead(course, l1Block)) {',
         'if (isAhead(course, l1Block) === null) {',
       ],
