@@ -440,11 +440,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       NO_WAY_BACK,
       'client/follow',
       'ignores a source that falls behind, and refuses a finalization that is undone',
-      ...[
-        'src/client/follow/poll.ts',
-        'if (!isAhead(course, l1Block)) {',
-        'if (isAhead(course, l1Block) === null) {',
-      ],
+      ...['src/client/follow/poll.ts', 'if (!isAhead(course, l1Block)) {', 'if (isAhead(course, l1Block) === null) {'],
     ),
     promised(
       CALLS_END,
