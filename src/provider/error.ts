@@ -1,4 +1,4 @@
-import type { Hex } from '../base/bytes.ts'
+import { type Hex, hexToBytes } from '../base/bytes.ts'
 import type { ProofErrorCode } from '../base/error-meanings.ts'
 import {
   brandError,
@@ -70,7 +70,7 @@ const codes = {
 } as const satisfies Record<ProviderErrorReason, readonly [code: number, action: ErrorAction]>
 
 /** What the `data` of a {@link ProviderError} have besides their `reason`, by that: those that are not here have nothing. */
-export interface ReasonData {
+interface ReasonData {
   /** In place of an object: what the contract returned. */
   REVERTED: Hex
   /** The name of the method, up to 80 characters. */
@@ -216,3 +216,17 @@ export const rollupDiffers = (precompile: string, found: string): ProviderError 
 /** @param said the EVM's message, which may quote text from a contract */
 export const executionFailed = (said: string): ProviderError =>
   new ProviderError('EXECUTION_FAILED', { error: said.slice(0, 80) }, { found: `It ended with: ${excerpt(said)}` })
+
+/**
+ * What a contract says as it reverts, in the two forms of Solidity itself: the text of `Error(string)`, or `Panic(0x…)` with
+ * its number. Null for any other data. The text is a stranger's: make it printable before you show it.
+ */
+export function revertReason(data: Hex): string | null {
+  const word = (at: number) => BigInt(`0x${data.slice(10 + 64 * at, 74 + 64 * at) || '0'}`)
+  if (/^0x4e487b71[0-9a-f]{64}$/.test(data)) return `Panic(0x${word(0).toString(16)})`
+  if (!/^0x08c379a0[0-9a-f]{128,}$/.test(data) || word(0) !== 32n) return null
+  const length = word(1)
+  const text = data.slice(138)
+  if (length * 2n > BigInt(text.length)) return null
+  return new TextDecoder().decode(hexToBytes(`0x${text.slice(0, 2 * Number(length))}`, Number(length)))
+}

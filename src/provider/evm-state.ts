@@ -4,7 +4,7 @@ import { bytesToHex, type Hex, hexLength, hexToBytes } from '../base/bytes.ts'
 import { EMPTY_TRIE_ROOT } from '../verify/anchor/trie.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
 import type { EvmPackages } from './evm-packages.ts'
-import type { ReadAccount, StateReader } from './state-reader.ts'
+import type { ReadAccount, StateReader } from './proven-state.ts'
 
 export type EvmState = ReturnType<typeof createEvmState>
 
@@ -45,13 +45,10 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages) {
   const copyOf = ({ nonce, balance, codeHash, storageRoot }: Account): Account =>
     util.createAccount({ nonce, balance, codeHash, storageRoot })
 
-  async function current(address: Hex): Promise<Account | null> {
-    const account = accounts.get(address)
-    return account === undefined ? toAccount(await found.getAccount(address), util) : account
-  }
-
   async function getAccount(address: Address): Promise<Account | undefined> {
-    const account = await current(hexOf(address))
+    const hex = hexOf(address)
+    const kept = accounts.get(hex)
+    const account = kept === undefined ? toAccount(await found.getAccount(hex), util) : kept
     return account === null ? undefined : copyOf(account)
   }
 
@@ -79,10 +76,9 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages) {
     putAccount,
     modifyAccountFields,
     async getCode(address) {
-      const hex = hexOf(address)
       // The reader says whether there is a code: for an account of which nothing is known, a rehearsal guesses one.
-      if ((await current(hex)) === null) return EMPTY
-      return codes.get(hex) ?? found.getCode(hex)
+      if ((await getAccount(address)) === undefined) return EMPTY
+      return codes.get(hexOf(address)) ?? found.getCode(hexOf(address))
     },
     async putCode(address, code) {
       set(codes, hexOf(address), code)

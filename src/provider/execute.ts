@@ -1,17 +1,37 @@
-import type { EVM, EVMOpts, Log } from '@ethereumjs/evm'
+import type { Common } from '@ethereumjs/common'
+import type { EVM, EVMError, EVMOpts, Log } from '@ethereumjs/evm'
 import type { Address } from '@ethereumjs/util'
-import { bytesToHex, type Hex } from '../base/bytes.ts'
+import { bytesToBigint, bytesToHex, type Hex } from '../base/bytes.ts'
 import { type Hardfork, isSince } from '../client/network/hardfork.ts'
 import { abortedBy } from '../client/transport/error.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
-import type { AccessList, CallRequest } from './call-request.ts'
-import type { Environment } from './environment.ts'
-import { executionFailed, unprovenValue } from './error.ts'
+import { executionFailed, rollupDiffers, unprovenValue } from './error.ts'
 import { type EvmPackages, loadEvm } from './evm-packages.ts'
 import { bytesOf, createEvmState, type EvmState, type Reads, type Written } from './evm-state.ts'
-import type { Pace } from './pace.ts'
-import { createPrecompiles } from './precompiles.ts'
-import { readHistory, type StateReader } from './state-reader.ts'
+import { MAX_MODEXP_BYTES, MAX_PAIRS } from './limits.ts'
+import type { Environment } from './options.ts'
+import { GAS_A_STEP, type Pace } from './pace.ts'
+import { readHistory, type StateReader } from './proven-state.ts'
+
+export type AccessList = readonly { readonly address: Hex; readonly storageKeys: readonly Hex[] }[]
+
+/** The call parameter of `eth_call` and similar methods. Addresses are 20 bytes, in lower case. */
+export interface CallRequest {
+  readonly from: Hex
+  /** null if the call creates a contract. */
+  readonly to: Hex | null
+  readonly data: Hex
+  readonly value: bigint
+  readonly gas: bigint | null
+  /** The result of GASPRICE, and what the sender pays per unit of gas. */
+  readonly gasPrice: bigint
+  /** What the sender must be able to pay per unit of gas. */
+  readonly maxGasPrice: bigint
+  readonly accessList: AccessList
+}
+
+/** Of a call that pays nothing and declares nothing. */
+export const FREE = { gasPrice: 0n, maxGasPrice: 0n, accessList: [] } as const satisfies Partial<CallRequest>
 
 export interface ExecutionContext {
   readonly chainId: bigint
@@ -79,8 +99,7 @@ export async function execute(
 
   const values = new Set<string>()
   const evm = await createEvm(packages, state, context, pace)
-  const precompiles = [...evm.precompiles.keys()].map(withPrefix)
-  const warm = call.to === null ? [call.from, ...precompiles] : [call.from, call.to, ...precompiles]
+  const warm = [call.from, ...(call.to === null ? [] : [call.to]), ...[...evm.precompiles.keys()].map(withPrefix)]
   warmUp(evm.journal, warm, call.accessList)
   const { coinbase } = context.environment
   if (coinbase !== undefined && isSince('shanghai', context.hardfork)) warmCoinbase(evm.journal, coinbase, values)
@@ -111,7 +130,9 @@ export async function execute(
     returnData: bytesToHex(execResult.returnValue),
     gasUsed: max(spent - min(refund, spent / 5n), costs.floor),
     // `warmUp` has created the list.
-    accessList: readTouched(evm.journal.accessList as NonNullable<EVM['journal']['accessList']>, warm),
+    accessList: [...(evm.journal.accessList as NonNullable<EVM['journal']['accessList']>)]
+      .map(([address, keys]) => ({ address: withPrefix(address), storageKeys: [...keys].map(withPrefix) }))
+      .filter(({ address, storageKeys }) => storageKeys.length > 0 || !warm.includes(address)),
     effects: { ...state.written, logs, destroyed: [...createdAddresses].filter(created => selfdestruct.has(created)) },
     reads: { ...state.reads, values },
   }
@@ -164,15 +185,9 @@ async function createEvm(
     blockchain,
     customPrecompiles: createPrecompiles(packages, rules, state, pace),
   })
-  paceSteps(machine, pace)
-  return machine
-}
-
-/**
- * Lets others run while instructions are executed. The EVM asks before each step whether anybody listens to steps, and prepares
- * a costly description of the step if so: therefore there is a listener only when a pause is due.
- */
-function paceSteps({ events }: EVM, pace: Pace): void {
+  // Others run while instructions are executed. The EVM asks before each step whether anybody listens to steps, and prepares a
+  // costly description of the step if so: therefore there is a listener only when a pause is due.
+  const { events } = machine
   const listenerCount = events.listenerCount.bind(events)
   events.listenerCount = name => (name === 'step' && !pace.isDue() ? 0 : listenerCount(name))
   events.on('step', (_, proceed) => {
@@ -180,6 +195,7 @@ function paceSteps({ events }: EVM, pace: Pace): void {
     // If it may not go on, it is aborted, and ends at its next step.
     pace.giveWay().then(proceed, proceed)
   })
+  return machine
 }
 
 /**
@@ -236,9 +252,58 @@ export function intrinsicGas(
   return { gas: BigInt(gas), floor: BigInt(floor), least: BigInt(Math.max(gas, floor)) }
 }
 
-/** The journal's list, without addresses that are always warm and have no slots in it. */
-function readTouched(list: ReadonlyMap<string, ReadonlySet<string>>, warm: readonly Hex[]): AccessList {
-  return [...list]
-    .map(([address, keys]) => ({ address: withPrefix(address), storageKeys: [...keys].map(withPrefix) }))
-    .filter(({ address, storageKeys }) => storageKeys.length > 0 || !warm.includes(address))
+type Precompile = NonNullable<ReturnType<EVM['precompiles']['get']>>
+type Result = Awaited<ReturnType<Precompile>>
+
+/** How a precompile ends that gets what it does not take. None ever reverts: it has no code that could. */
+const FAILED = 'invalid input of a precompile' as ConstructorParameters<typeof EVMError>[0]
+
+/** The precompiles of a hard fork: those of the EVM, except that what the rollup does not have ends the execution. */
+function createPrecompiles({ evm }: EvmPackages, rules: Common, state: EvmState, pace: Pace) {
+  const failed = (gasLimit: bigint): Result => ({
+    returnValue: new Uint8Array(0),
+    executionGasUsed: gasLimit,
+    exceptionError: new evm.EVMError(FAILED),
+  })
+
+  return [...evm.getActivePrecompiles(rules)].map(([text, run]) => {
+    const address = withPrefix(text)
+    const limited: Precompile = async given => {
+      const [refused, how] = refusalOf(Number(address), given.data)
+      if (refused !== undefined) state.fail(rollupDiffers(refused, `It calls the precompile ${refused}${how}.`))
+      // What costs more than a rehearsal may is not computed, and ends it.
+      const gasLimit = pace.budget ? min(given.gasLimit, BigInt(pace.budget.left()) * GAS_A_STEP) : given.gasLimit
+      try {
+        const result = await run({ ...given, gasLimit })
+        pace.budget?.spend(Number(result.executionGasUsed / GAS_A_STEP))
+        const hasReverted = result.exceptionError?.error === evm.EVMError.errorMessages.REVERT
+        return hasReverted ? failed(gasLimit) : result
+      } catch {
+        // A rehearsal that has come to its bounds ends at its next step.
+        return failed(gasLimit)
+      }
+    }
+    return { address, function: limited }
+  })
+}
+
+/** Precompiles that take pairs of points, or of a point and a factor, with the bytes of a pair. */
+const PAIRS: Readonly<Record<number, readonly [name: string, length: number]>> = {
+  8: ['ECPAIRING', 192],
+  12: ['BLS12_G1MSM', 160],
+  14: ['BLS12_G2MSM', 288],
+  15: ['BLS12_PAIRING_CHECK', 384],
+}
+
+/** What a block of the Linea networks cannot have, because it could not be proven; and what takes a trusted setup, for blobs, of which they have none. */
+const REFUSED: Readonly<Record<number, string>> = { 3: 'RIPEMD-160', 9: 'BLAKE2F', 10: 'POINT_EVALUATION' }
+
+/** The name of the precompile, and how it is called. */
+function refusalOf(number: number, data: Uint8Array): readonly [precompile?: string, how?: string] {
+  if (REFUSED[number] !== undefined) return [REFUSED[number], '']
+  const [name, length] = PAIRS[number] ?? ['', Number.POSITIVE_INFINITY]
+  if (data.length > MAX_PAIRS * length) return [name, ` with more than ${MAX_PAIRS} pairs`]
+  const lengths = number === 5 ? [0, 32, 64].map(at => bytesToBigint(data.subarray(at, at + 32))) : []
+  if (lengths.every(length => length <= MAX_MODEXP_BYTES)) return []
+  return ['MODEXP', ` with an argument of more than ${MAX_MODEXP_BYTES} bytes`]
 }

@@ -63,12 +63,8 @@ export const sayWith =
   (hints: Readonly<Partial<Record<ProviderErrorReason, string>>> = {}) =>
   (error: unknown): Failure => {
     const { reason, code, message, data } = toProviderError(error)
-    const hint = hints[reason]
-    return {
-      code,
-      message: hint === undefined ? message : message.replace(providerErrorMeanings[reason], () => hint),
-      data,
-    }
+    const meaning = providerErrorMeanings[reason]
+    return { code, message: message.replace(meaning, () => hints[reason] ?? meaning), data }
   }
 
 type Room = ReturnType<typeof createRoom>

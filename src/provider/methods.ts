@@ -2,24 +2,13 @@ import { bytesToHex, type Hex, hexLength, hexToBytes } from '../base/bytes.ts'
 import { encodeQuantity } from '../base/hex.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
 import { stateKind } from '../verify/state/kind.ts'
-import type { CurrentView } from './current-view.ts'
 import { invalidParams } from './error.ts'
 import { MAX_DATA_BYTES, MAX_LISTED } from './limits.ts'
-import { ANSWERED, type AnsweredMethod, type BlockMethod, isOfBlocks, type Method } from './method-table.ts'
 import type { VerifiedOptions } from './options.ts'
 import type { Pace } from './pace.ts'
-import { params } from './params.ts'
+import { ANSWERED, type AnsweredMethod, type BlockMethod, isOfBlocks, type Method, params } from './params.ts'
 import type { KnownState, ProvenState } from './proven-state.ts'
-import { type Held, newestIn } from './view.ts'
-
-/** @throws ProviderError `PARAMS_INVALID` if the state of the block is of another kind than the method's */
-function verifyProvedBy(method: string, { state, l2BlockNumber }: Held): void {
-  const { method: served } = stateKind(state.scheme)
-  // All other methods are names of the one for trees.
-  if (served === method || (served === null && method !== 'eth_getProof')) return
-  const kind = served === null ? "a tree of the rollup's own" : 'one of Ethereum'
-  throw invalidParams(`The state after block ${l2BlockNumber} is ${kind}: ask ${served ?? 'rollup_getProof'}.`)
-}
+import { type CurrentView, newestIn } from './view.ts'
 
 /** Answers each method. What others do not need is imported on first use: bundlers put it into chunks of its own. */
 export function createMethods(settings: VerifiedOptions, known: KnownState, { current, heldAt }: CurrentView) {
@@ -27,21 +16,11 @@ export function createMethods(settings: VerifiedOptions, known: KnownState, { cu
   const sources = { settings, known, heldAt, current }
   // They carry the EVM.
   const calls = () => import('./call.ts')
-  let loading: Promise<Readonly<Record<BlockMethod, Method>>> | undefined
-  /** They carry the curve of signatures. */
-  function loadBlockMethods() {
-    loading ??= import('./blocks/methods.ts').then(module => module.createBlockMethods(settings, current))
-    return loading
-  }
-
-  /** The other answers come from the endpoints, which compare the chain by themselves. */
-  async function chainNow(): Promise<bigint> {
-    await l2.run(async () => {})
-    return chainId
-  }
+  let blockMethods: Promise<Readonly<Record<BlockMethod, Method>>> | undefined
   const own: Readonly<Record<Exclude<AnsweredMethod, BlockMethod>, Method>> = {
-    eth_chainId: async () => encodeQuantity(await chainNow()),
-    net_version: async () => (await chainNow()).toString(),
+    // Compared with what an endpoint says, as before every request to it.
+    eth_chainId: () => l2.run(async () => encodeQuantity(chainId)),
+    net_version: () => l2.run(async () => `${chainId}`),
     web3_clientVersion: () => 'rollup-state-proof',
     web3_sha3([given]) {
       const data = params.data('data', given, MAX_DATA_BYTES)
@@ -60,8 +39,10 @@ export function createMethods(settings: VerifiedOptions, known: KnownState, { cu
   return async (method: AnsweredMethod, given: unknown, pace: Pace, client: string): Promise<unknown> => {
     const [least, most] = ANSWERED[method]
     const taken = params.take(given, least, most)
-    const answer = isOfBlocks(method) ? (await loadBlockMethods())[method] : own[method]
-    return answer(taken, pace, client)
+    if (!isOfBlocks(method)) return own[method](taken, pace, client)
+    // They carry the curve of signatures.
+    blockMethods ??= import('./blocks/methods.ts').then(module => module.createBlockMethods(settings, current))
+    return (await blockMethods)[method](taken, pace, client)
   }
 }
 
@@ -81,15 +62,19 @@ function createStateMethods(heldAt: CurrentView['heldAt']) {
     async ([address, keys, block], pace) => {
       const account = addressOf(address)
       const storageKeys = params.list('storage keys', keys, MAX_LISTED, params.slot)
-      const held = await heldAt(block, pace)
-      verifyProvedBy(method, held)
-      return held.state.getProof(method, account, storageKeys)
+      const { state, l2BlockNumber } = await heldAt(block, pace)
+      const { method: served } = stateKind(state.scheme)
+      // All other methods are names of the one for trees.
+      if (served === null ? method !== 'eth_getProof' : method === served) {
+        return state.getProof(method, account, storageKeys)
+      }
+      const kind = served === null ? "a tree of the rollup's own" : 'one of Ethereum'
+      throw invalidParams(`The state after block ${l2BlockNumber} is ${kind}: ask ${served ?? 'rollup_getProof'}.`)
     }
   const getStorageAt: Method = async ([address, slot, block], pace) => {
     const [account, key] = [addressOf(address), params.slot('slot', slot)]
     return (await heldAt(block, pace)).state.getStorage(account, key)
   }
-
   return {
     eth_getBalance: numberOf('balance'),
     eth_getTransactionCount: numberOf('nonce'),

@@ -37,11 +37,10 @@ export interface Pace {
 const turns: (() => void)[] = []
 
 /** There is one turn per turn of the event loop: so everybody else waits for one slice, and not for one of each work. */
-function takeTurn(): Promise<void> {
-  return new Promise(begin => {
+const takeTurn = (): Promise<void> =>
+  new Promise(begin => {
     if (turns.push(begin) === 1) plan()
   })
-}
 
 function next(): void {
   turns.shift()?.()
@@ -55,29 +54,23 @@ function plan(): void {
   else setImmediate(next)
 }
 
-interface Deadline {
-  /** In milliseconds since 1970. */
-  readonly at: number
-  readonly pass: () => unknown
-}
-
 function createPace(
-  signal: AbortSignal,
-  { at, pass }: Deadline,
+  given: Pick<Pace, 'signal' | 'tell' | 'reserve'>,
+  end: number,
+  pass: () => unknown,
   admit: () => Promise<void>,
-  more: Pick<Pace, 'tell' | 'reserve'>,
 ): Pace {
+  const { signal } = given
   // The first turn is due at once.
   let [began, slice] = [Number.POSITIVE_INFINITY, SLICE]
   let admitted: Promise<void> | undefined
   const pace: Pace = {
-    signal,
-    ...more,
+    ...given,
     isDue() {
       if (signal.aborted) throw abortedBy(signal)
       const now = Date.now()
       // The timer of the deadline does not fire while a work computes.
-      if (now >= at) throw pass()
+      if (now >= end) throw pass()
       // A clock that was set back must not end the pauses.
       return now - began >= slice || now < began
     },
@@ -134,13 +127,7 @@ export function createRoom(total: number) {
  * @throws ProviderError `TIMEOUT`; EndpointError `ABORTED`; what `admit` throws
  */
 export async function inPace<T>(
-  {
-    timeoutMs,
-    signals,
-    admit = async () => {},
-    onProgress,
-    reserve = createRoom(MAX_LOGS_LENGTH).reserve,
-  }: PaceOptions,
+  { timeoutMs, signals, admit, onProgress, reserve = createRoom(MAX_LOGS_LENGTH).reserve }: PaceOptions,
   work: (pace: Pace) => Promise<T>,
 ): Promise<T> {
   let describe: (() => string) | undefined
@@ -160,9 +147,8 @@ export async function inPace<T>(
         setTimeout(() => describe && onProgress?.(describe()), timeoutMs / 4),
       ]
       // Whoever asked for admission may not tell its refusal from a failure of its own, so it ends the work as a whole.
-      const admitOnce = () => admit().catch(error => Promise.reject(stop(error)))
-      const deadline = { at: Date.now() + timeoutMs, pass: () => stop(tooLate()) }
-      return work(createPace(signal, deadline, admitOnce, { tell, reserve }))
+      const admitOnce = async () => admit?.().catch(error => Promise.reject(stop(error)))
+      return work(createPace({ signal, tell, reserve }, Date.now() + timeoutMs, () => stop(tooLate()), admitOnce))
     })
   } finally {
     for (const timer of timers) clearTimeout(timer)

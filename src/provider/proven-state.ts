@@ -1,16 +1,92 @@
 import type { Hex } from '../base/bytes.ts'
+import { isProofError } from '../base/errors.ts'
 import { encodeQuantity } from '../base/hex.ts'
-import { type FetchedState, fetchState } from '../client/sources/fetch.ts'
+import { fetchState } from '../client/sources/fetch.ts'
 import { abortedBy, EndpointError, isEndpointError, isMissing } from '../client/transport/error.ts'
 import { callProvider } from '../client/transport/provider.ts'
 import { begin, createFlights } from '../client/transport/waiting.ts'
 import { EMPTY_CODE_HASH, verifyCode } from '../verify/anchor/contract.ts'
-import type { StateScheme, StateVerifier } from '../verify/state/kind.ts'
+import { type HistoryClaim, historyContract, historySlot, readBlockHash } from '../verify/blocks/header.ts'
+import { type AnyState, type StateScheme, type StateVerifier, stateKind } from '../verify/state/kind.ts'
 import { createCache } from './cache.ts'
+import { unprovenValue } from './error.ts'
 import { MAX_CACHED_CODE_BYTES, MAX_CACHED_ENTRIES } from './limits.ts'
 import type { VerifiedOptions } from './options.ts'
 import type { Pace } from './pace.ts'
-import { createStateReader, type HeldAccount, isProven, type StateReader, toProvenAccount } from './state-reader.ts'
+
+/** The default sender of a call, which most calls read. */
+export const NOBODY: Hex = `0x${'0'.repeat(40)}`
+/** The value of a slot that was never written. */
+export const ZERO: Hex = `0x${'0'.repeat(64)}`
+
+export interface ReadAccount {
+  readonly nonce: bigint
+  readonly balance: bigint
+  readonly codeHash: Hex
+  readonly hasStorage: boolean
+}
+
+/**
+ * The state that an execution reads. Every result is proven; otherwise, the function throws. Unknown state never reads as
+ * empty. Addresses are 20 bytes, keys and values 32, in lower case.
+ */
+export interface StateReader {
+  /** null if the account is proven absent. */
+  getAccount(address: Hex): Promise<ReadAccount | null>
+  getCode(address: Hex): Promise<Uint8Array>
+  getStorage(address: Hex, key: Hex): Promise<Hex>
+}
+
+/** What is proven about an account. A slot that is not among `slots` is unknown, unless the account has no storage. */
+export interface HeldAccount {
+  readonly account: ReadAccount | null
+  readonly slots: ReadonlyMap<Hex, Hex>
+}
+
+export function toProvenAccount({ account, storage }: AnyState, scheme: StateScheme): HeldAccount {
+  const slots = new Map(storage.map(({ key, value }) => [key, value]))
+  if (account === null) return { account, slots }
+  const { nonce, balance, codeHash, storageRoot } = account
+  return { account: { nonce, balance, codeHash, hasStorage: storageRoot !== stateKind(scheme).emptyRoot }, slots }
+}
+
+interface ProvenSource {
+  /** Throws if the account, or the slot of an account with storage, is not proven. */
+  read(address: Hex, key?: Hex): Promise<HeldAccount>
+  readCode(codeHash: Hex, address: Hex): Promise<Uint8Array>
+}
+
+/** Derives what follows from an account alone: without storage, every slot is proven to be zero. */
+export const createStateReader = ({ read, readCode }: ProvenSource): StateReader => ({
+  getAccount: async address => (await read(address)).account,
+  async getStorage(address, key) {
+    const { account, slots } = await read(address, key)
+    const value = account?.hasStorage ? slots.get(key) : ZERO
+    if (value === undefined) throw new Error('the slot that was read is not proven')
+    return value
+  },
+  async getCode(address) {
+    const codeHash = (await read(address)).account?.codeHash ?? EMPTY_CODE_HASH
+    return codeHash === EMPTY_CODE_HASH ? new Uint8Array(0) : readCode(codeHash, address)
+  },
+})
+
+/** Whether reading the account, or the slot, needs no further proof. */
+export const isProven = (known: HeldAccount | undefined, key?: Hex): known is HeldAccount =>
+  known !== undefined && (key === undefined || !known.account?.hasStorage || known.slots.has(key))
+
+/** The hash of an earlier block, from the contract that keeps them (EIP-2935). @throws ProviderError `VALUE_UNPROVEN` */
+export async function readHistory(state: StateReader, claim: HistoryClaim): Promise<Hex> {
+  const key = historySlot(claim.number)
+  // The slot comes with its account, in one request.
+  const value = await state.getStorage(historyContract, key)
+  const account = await state.getAccount(historyContract)
+  try {
+    return readBlockHash({ account, storage: [{ key, value }] }, claim)
+  } catch (error) {
+    throw isProofError(error) ? unprovenValue('BLOCKHASH', error) : error
+  }
+}
 
 const NO_CODE = new Uint8Array(0)
 
@@ -36,7 +112,7 @@ export interface ProvenState extends StateReader {
 
 type Asker = Pick<Pace, 'signal' | 'beSlow'>
 
-export interface StateSource extends Pick<VerifiedOptions, 'l2' | 'method' | 'maxKeysPerRequest'> {
+interface StateSource extends Pick<VerifiedOptions, 'l2' | 'method' | 'maxKeysPerRequest'> {
   readonly block: bigint
   readonly stateRoot: Hex
   readonly scheme: StateScheme
@@ -45,16 +121,18 @@ export interface StateSource extends Pick<VerifiedOptions, 'l2' | 'method' | 'ma
 }
 
 export function createProvenState(source: StateSource): ProvenState {
-  const { scheme, method, maxKeysPerRequest, known } = source
+  const { l2, block, stateRoot, scheme, verify, method, maxKeysPerRequest, known } = source
   const accounts = createAccounts()
 
+  function fetchProven(method: string, address: Hex, storageKeys: readonly Hex[], signal: AbortSignal | undefined) {
+    const wanted = { scheme, stateRoot, address, storageKeys, l2BlockNumber: block }
+    return fetchState(l2, wanted, { method, maxKeysPerRequest, verify, signal })
+  }
   const readProven = createBatches(async (address, keys, signal) => {
     const count = Math.max(1, Math.ceil(keys.length / maxKeysPerRequest))
-    const parts = Array.from({ length: count }, (_, part) =>
-      keys.slice(part * maxKeysPerRequest, (part + 1) * maxKeysPerRequest),
-    )
-    const answers = await inOrder(parts.map(part => fetchProven(source, method, address, part, signal)))
-    const proven = answers.map(({ state }) => toProvenAccount(state, scheme))
+    const starts = Array.from({ length: count }, (_, part) => part * maxKeysPerRequest)
+    const partAt = (start: number) => fetchProven(method, address, keys.slice(start, start + maxKeysPerRequest), signal)
+    const proven = (await inOrder(starts.map(partAt))).map(({ state }) => toProvenAccount(state, scheme))
     const held = { account: proven[0]?.account ?? null, slots: new Map(proven.flatMap(({ slots }) => [...slots])) }
     known.note(address, held)
     return accounts.add(address, held)
@@ -99,8 +177,7 @@ export function createProvenState(source: StateSource): ProvenState {
         await inOrder(places.map(key => prove(address, key)))
       },
       async getProof(method, address, keys) {
-        const { answer } = await start(() => fetchProven(source, method, address, keys, signal))
-        return answer
+        return (await start(() => fetchProven(method, address, keys, signal))).answer
       },
     }
   }
@@ -116,7 +193,13 @@ function createCodes({ l2, block, known }: StateSource) {
         const ask = (at: string) => callProvider(provider, 'eth_getCode', [address, at], signal)
         const [newest, expected] = await Promise.all([ask('latest').catch(orUnheld), codeHash])
         if (expected === EMPTY_CODE_HASH) return NO_CODE
-        const code = tryCode(newest, expected) ?? verifyCode(await ask(encodeQuantity(block)).then(orMissing), expected)
+        let code = tryCode(newest, expected)
+        if (code === undefined) {
+          const own = await ask(encodeQuantity(block))
+          // Of a back end that lags behind the others at its URL.
+          if (own === null) throw new EndpointError('BLOCK_MISSING', { found: 'null in place of code', layer: 'L2' })
+          code = verifyCode(own, expected)
+        }
         known.addCode(expected, code)
         return code
       }, over),
@@ -140,23 +223,6 @@ function tryCode(answer: unknown, codeHash: Hex): Uint8Array | undefined {
 function orUnheld(error: unknown): null {
   if (isMissing(error) || (isEndpointError(error) && error.code === 'TAG_UNSUPPORTED')) return null
   throw error
-}
-
-/** The answer. A back end that lags behind the others at its URL sends null. @throws EndpointError `BLOCK_MISSING` */
-function orMissing(answer: unknown): unknown {
-  if (answer !== null) return answer
-  throw new EndpointError('BLOCK_MISSING', { found: 'null in place of code', layer: 'L2' })
-}
-
-function fetchProven(
-  { l2, block: l2BlockNumber, stateRoot, scheme, verify, maxKeysPerRequest }: StateSource,
-  method: string,
-  address: Hex,
-  storageKeys: readonly Hex[],
-  signal: AbortSignal | undefined,
-): Promise<FetchedState> {
-  const wanted = { scheme, stateRoot, address, storageKeys, l2BlockNumber }
-  return fetchState(l2, wanted, { method, maxKeysPerRequest, verify, signal })
 }
 
 /** Joins the reads of one account in the same tick into one request. Later reads share its answer until it arrives. */

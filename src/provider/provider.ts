@@ -2,14 +2,13 @@ import { ArgumentError } from '../base/errors.ts'
 import { readOptions, verifyFunction } from '../base/options.ts'
 import { callProvider } from '../client/transport/provider.ts'
 import { verifySignal } from '../client/transport/waiting.ts'
-import { createCurrentView } from './current-view.ts'
 import { invalidParams, refusedMethod, toProviderError } from './error.ts'
-import { isAnswered, isProven, whyRefused } from './method-table.ts'
 import { createMethods } from './methods.ts'
 import { type ProviderView, readVerifiedOptions, type VerifiedProviderOptions } from './options.ts'
 import { inPace, type Pace } from './pace.ts'
+import { isAnswered, isProven, whyRefused } from './params.ts'
 import { createKnownState } from './proven-state.ts'
-import { createViews, describe } from './view.ts'
+import { createCurrentView, createViews, describe } from './view.ts'
 
 /**
  * How to answer one request.
@@ -145,24 +144,24 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
   const known = createKnownState()
   const views = createCurrentView(createViews({ ...settings, known }), settings)
   const answerHere = createMethods(settings, known, views)
-  const forwarded = new Set(settings.forward)
-  for (const method of forwarded) {
-    const expected = `methods other than ${method}, which is proven here`
-    if (isProven(method) && method !== NONCE) throw new ArgumentError({ path: 'forward', expected })
-  }
+  const { forward } = settings
+  const proven = forward.find(method => isProven(method) && method !== NONCE)
+  const expected = `methods other than ${proven}, which is proven here`
+  if (proven !== undefined) throw new ArgumentError({ path: 'forward', expected })
   async function answer(args: unknown, pace: Pace, asking: Asking): Promise<unknown> {
     const { client = '', canPush, onNote } = asking
     const { method, params = [] } = Object(args)
     if (typeof method !== 'string') throw invalidParams('The request names no method.')
     const isHere = isAnswered(method) && (canPush || !PUSHED.includes(method))
-    const isPendingNonce = method === NONCE && forwarded.has(NONCE) && Array.isArray(params) && params[1] === 'pending'
+    const isPendingNonce =
+      method === NONCE && forward.includes(NONCE) && Array.isArray(params) && params[1] === 'pending'
     // Of an answer that states nothing, the endpoint may be preferred.
-    const isPreferred = forwarded.has(method) && (isPendingNonce || !isProven(method))
+    const isPreferred = forward.includes(method) && (isPendingNonce || !isProven(method))
     if (isHere && !isPreferred) {
       if (!settings.completeLogs && LISTING.includes(method)) onNote?.('incomplete')
       return answerHere(method, params, pace, client)
     }
-    if (!forwarded.has(method)) throw refusedMethod(method, whyRefused(method))
+    if (!forward.includes(method)) throw refusedMethod(method, whyRefused(method))
     if (!Array.isArray(params)) throw invalidParams('They are not an array.')
     await pace.beSlow()
     onNote?.('unproven')
@@ -183,13 +182,8 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
       const { signal, onNote, admit, reserve } = asking
       verifySignal(signal)
       verifyFunction('options.onNote', onNote)
-      const note: RequestOptions['onNote'] = async (about, left) => {
-        try {
-          await onNote?.(about, left)
-        } catch {
-          // As if nobody had asked to be told.
-        }
-      }
+      // If it throws, that is as if nobody had asked to be told.
+      const note: RequestOptions['onNote'] = (...told) => void (async () => onNote?.(...told))().catch(() => {})
       const onProgress = (left: string) => note('slow', left)
       const how = { timeoutMs: settings.timeoutMs, signals: [settings.signal, signal], admit, reserve, onProgress }
       return await inPace(how, pace => work(pace, { ...asking, onNote: note }))

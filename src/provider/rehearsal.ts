@@ -1,9 +1,8 @@
 import type { Hex } from '../base/bytes.ts'
 import { abortedBy } from '../client/transport/error.ts'
 import { EMPTY_CODE_HASH } from '../verify/anchor/contract.ts'
-import type { CallRequest } from './call-request.ts'
 import { refusedFor } from './error.ts'
-import { type ExecutionContext, execute, intrinsicGas } from './execute.ts'
+import { type CallRequest, type ExecutionContext, execute, intrinsicGas } from './execute.ts'
 import {
   MAX_GUESSED,
   MAX_GUESSED_AT_ONCE,
@@ -16,8 +15,14 @@ import {
 } from './limits.ts'
 import type { VerifiedOptions } from './options.ts'
 import type { Budget, Pace } from './pace.ts'
-import type { KnownState, Part, ProvenState } from './proven-state.ts'
-import { type ReadAccount, type StateReader, ZERO } from './state-reader.ts'
+import {
+  type KnownState,
+  type Part,
+  type ProvenState,
+  type ReadAccount,
+  type StateReader,
+  ZERO,
+} from './proven-state.ts'
 
 /** Executes the call with at most this gas, besides what it costs to begin, on a state that is partly guessed. What comes of it does not count. */
 export type Rehearse = (guesses: StateReader, pace: Pace, most: bigint) => Promise<unknown>

@@ -1,6 +1,6 @@
-import { decodeArgument } from '../base/arguments.ts'
-import { bytesToHex, type Hex } from '../base/bytes.ts'
+import type { Hex } from '../base/bytes.ts'
 import { isProofError, type ProofError } from '../base/errors.ts'
+import { readHex } from '../base/options.ts'
 import { walkAnchors } from '../client/l1/finalizations.ts'
 import { openAnchor } from '../client/l1/headers.ts'
 import {
@@ -20,11 +20,13 @@ import { begin, orAbort } from '../client/transport/waiting.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
 import type { BlockHeader } from '../verify/blocks/header.ts'
 import { createStateVerifier, type StateScheme, type StateVerifier } from '../verify/state/kind.ts'
-import { refusedFor } from './error.ts'
-import { MAX_FINALIZATIONS } from './limits.ts'
+import { createCache } from './cache.ts'
+import { isProviderError, refusedFor } from './error.ts'
+import { FAILURE_MEMORY, MAX_FINALIZATIONS, MAX_OTHER_VIEWS } from './limits.ts'
 import type { ProviderView, VerifiedOptions } from './options.ts'
-import { createProvenState, type KnownState, type ProvenState } from './proven-state.ts'
-import { NOBODY } from './state-reader.ts'
+import type { Pace } from './pace.ts'
+import { readBlock } from './params.ts'
+import { createProvenState, type KnownState, NOBODY, type ProvenState } from './proven-state.ts'
 
 export interface Held extends Omit<ProviderView, 'ageSeconds' | 'blockHash' | 'newestL2BlockNumber'> {
   /** Proven if L1 holds the hash of the block in place of its state root. */
@@ -44,8 +46,6 @@ export const newestIn = ({ l2BlockNumber, header, head }: Pick<Held, 'l2BlockNum
   head ?? (header !== undefined || l2BlockNumber === 0n ? l2BlockNumber : l2BlockNumber - 1n)
 
 export function describe({ l2BlockNumber, newest, stateRoot, header, l1Block, timestamp }: Held): ProviderView {
-  const since = timestamp ?? l1Block.timestamp
-  const ageSeconds = Math.max(0, Math.floor(Date.now() / 1000) - Number(since))
   return {
     l2BlockNumber,
     newestL2BlockNumber: newest > l2BlockNumber ? newest : undefined,
@@ -53,7 +53,7 @@ export function describe({ l2BlockNumber, newest, stateRoot, header, l1Block, ti
     blockHash: header?.hash,
     l1Block: { ...l1Block },
     timestamp,
-    ageSeconds,
+    ageSeconds: Math.max(0, Math.floor(Date.now() / 1000) - Number(timestamp ?? l1Block.timestamp)),
   }
 }
 
@@ -62,21 +62,6 @@ export type ViewSource = Pick<
   'l1' | 'l2' | 'rollup' | 'scheme' | 'l1BlockHash' | 'method' | 'maxKeysPerRequest' | 'signal'
 > & {
   readonly known: KnownState
-}
-
-/** Makes views of blocks as L1 holds them: that decides what their state is. */
-function createOpening({ l2, scheme: stated, method, maxKeysPerRequest, signal, known }: ViewSource) {
-  /** Of the stated kind, and of Ethereum's. */
-  const verifiers = new Map<StateScheme, StateVerifier>()
-
-  return async (anchor: Anchor, l1Block: L1Block, newest: bigint): Promise<Held> => {
-    const { l2BlockNumber: block } = anchor
-    const { scheme, stateRoot, header } = await openAnchor({ l2, signal }, anchor, stated)
-    const verify = verifiers.get(scheme) ?? createStateVerifier(scheme)
-    verifiers.set(scheme, verify)
-    const state = createProvenState({ l2, block, stateRoot, method, maxKeysPerRequest, scheme, verify, known })
-    return { l2BlockNumber: block, stateRoot, header, l1Block, newest, timestamp: header?.timestamp, state }
-  }
 }
 
 const toNull = () => null
@@ -98,20 +83,31 @@ async function proveNamed(source: L1Source, l1Block: L1Block, named: bigint | nu
   return anchor?.currentL2BlockNumber === named ? { anchor, timed } : null
 }
 
-export function createViews(source: ViewSource) {
-  const { l1, l2, rollup, scheme, signal } = source
-  const l1Source: L1Source = { l1, rollup, signal, scheme }
-  const open = createOpening(source)
+/** A view as a later L1 block proves it. */
+async function renew(source: L1Source, current: Held, l1Block: L1Block): Promise<Held> {
+  if (l1Block === current.l1Block) return current
+  const { l2BlockNumber, stateRoot, header } = current
+  const anchor = await fetchAnchor(source, l1Block, l2BlockNumber).catch(orUnproven)
+  if (isProofError(anchor)) return { ...current, newest: await fetchNewest(source, l1Block) }
+  const [before, now] = [header?.hash ?? stateRoot, anchor.stateRoot ?? anchor.blockHash]
+  verifySame(`L2 block ${l2BlockNumber}`, header === undefined ? 'root' : 'hash', before, now)
+  return { ...current, l1Block, newest: anchor.currentL2BlockNumber }
+}
 
-  /** A view as a later L1 block proves it. */
-  async function renew(current: Held, l1Block: L1Block): Promise<Held> {
-    if (l1Block === current.l1Block) return current
-    const { l2BlockNumber, stateRoot, header } = current
-    const anchor = await fetchAnchor(l1Source, l1Block, l2BlockNumber).catch(orUnproven)
-    if (isProofError(anchor)) return { ...current, newest: await fetchNewest(l1Source, l1Block) }
-    const [before, now] = [header?.hash ?? stateRoot, anchor.stateRoot ?? anchor.blockHash]
-    verifySame(`L2 block ${l2BlockNumber}`, header === undefined ? 'root' : 'hash', before, now)
-    return { ...current, l1Block, newest: anchor.currentL2BlockNumber }
+export function createViews(source: ViewSource) {
+  const { l1, l2, rollup, signal } = source
+  const l1Source: L1Source = { l1, rollup, signal, scheme: source.scheme }
+  /** Of the stated kind, and of Ethereum's. */
+  const verifiers = new Map<StateScheme, StateVerifier>()
+
+  /** A view of a block. What L1 holds decides of which kind its state is. */
+  async function open(anchor: Anchor, l1Block: L1Block, newest: bigint): Promise<Held> {
+    const { l2BlockNumber } = anchor
+    const { scheme, stateRoot, header } = await openAnchor({ l2, signal }, anchor, source.scheme)
+    const verify = verifiers.get(scheme) ?? createStateVerifier(scheme)
+    verifiers.set(scheme, verify)
+    const state = createProvenState({ ...source, block: l2BlockNumber, stateRoot, scheme, verify })
+    return { l2BlockNumber, stateRoot, header, l1Block, newest, timestamp: header?.timestamp, state }
   }
 
   /** The newest finalization whose proofs the L2 endpoint has; otherwise what is kept, if nothing is above it. */
@@ -133,7 +129,7 @@ export function createViews(source: ViewSource) {
       // Meanwhile, L2 says which chain it serves. If that fails, it is asked again by what needs it.
       if (current === null) begin(allOf(l2.each(async () => null)))
       const naming = current === null ? nameNewest(l1Source) : null
-      const hash = bytesToHex(decodeArgument('l1BlockHash', await orAbort(source.l1BlockHash, signal), 32))
+      const hash = readHex('l1BlockHash', await orAbort(source.l1BlockHash, signal), 32)
       const [block, named] = (await naming) ?? [current, null]
       const l1Block = block?.l1Block.hash === hash ? block.l1Block : (await fetchL1Block(l1Source, hash)).l1Block
       const { number } = l1Block
@@ -141,7 +137,7 @@ export function createViews(source: ViewSource) {
       if (number === current?.l1Block.number) verifySame(`L1 block ${number}`, 'hash', current.l1Block.hash, hash)
 
       const first = await proveNamed(l1Source, l1Block, named)
-      const kept = current && (await renew(current, l1Block))
+      const kept = current && (await renew(l1Source, current, l1Block))
       const newest = kept?.newest ?? first?.anchor.l2BlockNumber ?? (await fetchNewest(l1Source, l1Block))
       if (current !== null && newest < current.l2BlockNumber) return current
       if (kept?.l2BlockNumber === newest && kept.timestamp !== undefined) return kept
@@ -193,4 +189,98 @@ async function askedFor(held: Held): Promise<Held> {
 function orPassing(error: unknown): EndpointError | ProofError {
   if (isFailure(error) && isPassing(error)) return error
   throw error
+}
+
+export type CurrentView = ReturnType<typeof createCurrentView>
+
+interface Pair {
+  readonly state: Held
+  readonly blocks: Held
+}
+
+/**
+ * The view from which a provider answers. It moves forward only.
+ *
+ * With `oneHead`, state is that of the finalization before the newest one. L1 holds its root, and the newest state proves its
+ * block: so the number of this block is good for both. Where L1 holds hashes, that of the newest one is, too.
+ */
+export function createCurrentView(
+  views: ReturnType<typeof createViews>,
+  { onView, isForWallet, oneHead }: Pick<VerifiedOptions, 'onView' | 'isForWallet' | 'oneHead'>,
+) {
+  const others = createCache<bigint, Promise<Held>>(MAX_OTHER_VIEWS)
+  let current: Pair | null = null
+  let finding: Promise<Pair> | null = null
+  let failed: { readonly search: Promise<Pair>; readonly at: number } | null = null
+
+  async function find(): Promise<Pair> {
+    const before = current
+    const blocks = await views.find(before?.blocks ?? null)
+    // At the first block of all, there is nothing before.
+    const isBefore = oneHead && blocks.header === undefined && blocks.l2BlockNumber > 0n
+    const isSame = before?.blocks.l2BlockNumber === blocks.l2BlockNumber
+    const state = !isBefore ? blocks : isSame ? before.state : await views.findBefore(blocks)
+    current = { state, blocks: isBefore ? { ...blocks, head: state.l2BlockNumber } : blocks }
+    if (before?.state.l2BlockNumber === state.l2BlockNumber) return current
+    // A wallet goes on with the number for some seconds.
+    if (isForWallet && before !== null) others.set(newestIn(before.blocks), Promise.resolve(before.state))
+    // Deferred, because what it throws is not an error of the provider.
+    if (onView) queueMicrotask(() => onView(describe(state)))
+    return current
+  }
+
+  function refresh(): Promise<Pair> {
+    finding ??= find().finally(() => {
+      finding = null
+    })
+    return finding
+  }
+
+  /** The view. Without one, a search for it; after a failed search, its failure for a while. */
+  async function pairNow(): Promise<Pair> {
+    if (current !== null) return current
+    const age = Date.now() - (failed?.at ?? Number.NEGATIVE_INFINITY)
+    if (finding === null && failed !== null && age >= 0 && age < FAILURE_MEMORY) return failed.search
+    const search = refresh()
+    search.catch(() => {
+      failed = { search, at: Date.now() }
+    })
+    return search
+  }
+
+  async function findAt(block: unknown, pace: Pick<Pace, 'beSlow'>): Promise<Held> {
+    const wanted = readBlock(block, isForWallet)
+    const { state: view, blocks } = await pairNow()
+    const isNewest = wanted === view.l2BlockNumber || (isForWallet && wanted === newestIn(blocks))
+    if (wanted === 'latest' || isNewest) return view
+    const found = noState(view, oneHead)
+    if (wanted > view.l2BlockNumber) throw refusedFor('BLOCK_UNPROVEN', { found })
+    const known = others.get(wanted)
+    if (known !== undefined) return known
+    await pace.beSlow()
+    const finding = views.findAt(view, wanted).catch(error => {
+      others.delete(wanted)
+      throw isProviderError(error) ? refusedFor('BLOCK_UNPROVEN', { found, cause: error }) : error
+    })
+    others.set(wanted, finding)
+    return finding
+  }
+
+  return {
+    refresh: async () => (await refresh()).state,
+    state: async () => (await pairNow()).state,
+    current: async () => (await pairNow()).blocks,
+    /** The block that a request names. The request is answered from it until it ends, even if the view moves. */
+    async heldAt(block: unknown, pace: Pick<Pace, 'beSlow' | 'signal'>): Promise<Held> {
+      const held = await findAt(block, pace)
+      return { ...held, state: held.state.by(pace) }
+    },
+  }
+}
+
+/** Often the number was that of `eth_blockNumber`, perhaps of a view before this one, or of another provider. */
+function noState({ l2BlockNumber: number, header }: Held, oneHead: boolean): string {
+  const proven = `State is proven after block ${number}, and after the last blocks of earlier finalizations.`
+  if (oneHead || header !== undefined) return proven
+  return `${proven} A program that asks for state at the number of eth_blockNumber needs the option \`oneHead\` (of the proxy, --one-head).`
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Hex } from '../../src/base/bytes.ts'
-import { revertReason } from '../../src/provider/revert.ts'
+import { revertReason } from '../../src/provider/error.ts'
 
 const word = (value: number) => value.toString(16).padStart(64, '0')
 const ERROR = '0x08c379a0'

@@ -4,8 +4,8 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { PROVEN, STATELESS, whyRefused } from '../../src/provider/method-table.ts'
 import { readForward } from '../../src/provider/options.ts'
+import { PROVEN, STATELESS, whyRefused } from '../../src/provider/params.ts'
 
 const PAGE = 'docs/methods.md'
 

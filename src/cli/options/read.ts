@@ -1,7 +1,7 @@
 import { invalid } from '../../base/arguments.ts'
 import type { L1BlockTag } from '../../client/l1/l1.ts'
 import { type Hex, isArgumentError, mappingSlot } from '../../entry/index.ts'
-import type { Environment } from '../../provider/environment.ts'
+import type { Environment } from '../../provider/options.ts'
 import { slotKey } from '../../verify/anchor/contract.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'

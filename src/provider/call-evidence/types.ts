@@ -7,7 +7,7 @@ import type { ProvenState } from '../../verify/evidence/kinds/state.ts'
 import type { Trusted } from '../../verify/evidence/trusted.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
 import type { StateScheme } from '../../verify/state/kind.ts'
-import type { Environment } from '../environment.ts'
+import type { Environment } from '../options.ts'
 
 /** A call that is executed. */
 export interface EvidenceCall {

@@ -18,7 +18,9 @@ import { openBundle } from '../../verify/evidence/verify.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import type { StateKind, StateScheme } from '../../verify/state/kind.ts'
 import { safely } from '../../verify/verifier/safe.ts'
-import { FREE } from '../call-request.ts'
+import { isProviderError } from '../error.ts'
+import { type Execution, execute, FREE } from '../execute.ts'
+import { CALL_GAS, DEFAULT_TIMEOUT, MAX_BUNDLE_PARTS, MAX_DATA_BYTES } from '../limits.ts'
 import {
   chainIdOf,
   ENVIRONMENT_FIELDS,
@@ -26,12 +28,9 @@ import {
   environmentIn,
   onlyGiven,
   readEnvironment,
-} from '../environment.ts'
-import { isProviderError } from '../error.ts'
-import { type Execution, execute } from '../execute.ts'
-import { CALL_GAS, DEFAULT_TIMEOUT, MAX_BUNDLE_PARTS, MAX_DATA_BYTES } from '../limits.ts'
+} from '../options.ts'
 import { inPace, type Pace } from '../pace.ts'
-import { createStateReader, type HeldAccount, isProven, type StateReader, toProvenAccount } from '../state-reader.ts'
+import { createStateReader, type HeldAccount, isProven, type StateReader, toProvenAccount } from '../proven-state.ts'
 import type { CallBundle, CallClaim, CallOutcome, CallVerifyOptions, StatedCall, VerifiedCall } from './types.ts'
 
 interface Parts {

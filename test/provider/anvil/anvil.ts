@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Hardfork } from '../../../src/client/network/hardfork.ts'
 import type { Hex } from '../../../src/entry/index.ts'
-import type { Environment } from '../../../src/provider/environment.ts'
+import type { Environment } from '../../../src/provider/options.ts'
 import { CHAIN_ID, type FullState } from '../full-state.ts'
 
 /** How a call ended. `refused` means that it did not begin. */

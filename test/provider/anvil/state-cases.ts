@@ -1,6 +1,6 @@
 import { getContractAddress, getCreate2Address } from 'viem'
 import type { Hex } from '../../../src/entry/index.ts'
-import type { AccessList } from '../../../src/provider/call-request.ts'
+import type { AccessList } from '../../../src/provider/execute.ts'
 import { word } from '../endpoints.ts'
 import type { FullAccount } from '../full-state.ts'
 import { assemble, join, type Part, RETURN, sizeOf } from './assemble.ts'

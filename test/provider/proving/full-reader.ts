@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex } from '../../../src/base/bytes.ts'
-import type { StateReader } from '../../../src/provider/state-reader.ts'
+import type { StateReader } from '../../../src/provider/proven-state.ts'
 import { word } from '../endpoints.ts'
 import { bytesOf, type FullState } from '../full-state.ts'
 

@@ -11,7 +11,7 @@ import {
   readHistory,
   type StateReader,
   toProvenAccount,
-} from '../../../src/provider/state-reader.ts'
+} from '../../../src/provider/proven-state.ts'
 import { EMPTY_CODE_HASH } from '../../../src/verify/anchor/contract.ts'
 import { at, word } from '../endpoints.ts'
 
