@@ -176,13 +176,6 @@ function readNextNumber(progress: unknown, service: Hex): bigint {
   throw new ArgumentError({ path: 'resumeFrom', found })
 }
 
-/** After a finalization. */
-interface MessagesPosition {
-  /** Its last block. */
-  readonly end: bigint
-  readonly nextNumber: bigint
-}
-
 type Following = MessageSource & Settings & { readonly isSelected: (sent: SentMessage) => boolean }
 
 /** The number of the first message after a finalization, proven. @throws ArgumentError if there is no message service */
@@ -197,7 +190,7 @@ function nextNumberIn({ verified: [service] }: Proven): bigint {
 async function readMessages(
   following: Following,
   view: View,
-  { end, nextNumber }: MessagesPosition,
+  { end, nextNumber }: { readonly end: bigint; readonly nextNumber: bigint },
   last: bigint,
   counting: Promise<bigint>,
 ): Promise<ClaimableMessage[]> {

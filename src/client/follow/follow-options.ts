@@ -201,18 +201,8 @@ function readState(state: unknown, rollup: Hex): Course {
 export type Settings = ReturnType<typeof verifyFollowOptions>
 
 /** What all followers take. */
-export const FOLLOWING = [
-  'l1',
-  'l2',
-  'network',
-  'l1BlockHash',
-  'maxKeysPerRequest',
-  'fromL2BlockNumber',
-  'resumeFrom',
-  'pollIntervalMs',
-  'onEvent',
-  'signal',
-]
+const SOURCES = ['l1', 'l2', 'network', 'l1BlockHash', 'maxKeysPerRequest', 'signal']
+export const FOLLOWING = [...SOURCES, 'fromL2BlockNumber', 'resumeFrom', 'pollIntervalMs', 'onEvent']
 
 export function verifyFollowOptions(options: FollowOptions) {
   const own = readOptions('', options, [...FOLLOWING, 'requests', 'skipUnavailable'])

@@ -1,5 +1,4 @@
 import type { Hex } from '../../base/bytes.ts'
-import { lineaLayout } from '../../verify/anchor/rollup.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
 import { createBundle, type EvidenceBundle, type VerifiedEvidence } from '../../verify/evidence/kinds/state.ts'
 import type { Trusted } from '../../verify/evidence/trusted.ts'
@@ -7,7 +6,7 @@ import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import type { StateScheme } from '../../verify/state/kind.ts'
 import { createLister, type Hint } from '../l1/finalizations.ts'
 import { openAnchor } from '../l1/headers.ts'
-import { fetchAnchor, fetchHinted, invented, unless } from '../l1/l1.ts'
+import { fetchNamed, invented, unless } from '../l1/l1.ts'
 import type { VerifiedRoot } from '../l1/verified-root.ts'
 import { fetchState } from '../sources/fetch.ts'
 import {
@@ -63,10 +62,12 @@ export type Proven = Omit<FollowedFinalization, 'progress'>
 async function prove(settings: Settings, view: View, hint: Hint): Promise<Proven | null> {
   const { l2, rollup, requests, how, signal } = settings
   const { block, l1Block, newest } = view
-  const anchor = await unless('ANCHOR_NO_ROOT', fetchNamed(settings, view, hint))
+  const anchor = await unless('ANCHOR_NO_ROOT', fetchNamed(settings, l1Block, newest, hint))
   if (anchor === null) return null
   const { l2BlockNumber, blockHash, proof, finalizedState, implementation } = anchor
   const { scheme, stateRoot, header: l2Block, block: sentBlock } = await openAnchor(settings, anchor, settings.scheme)
+  const finalizedTimestamp = l2Block?.timestamp ?? anchor.finalizedTimestamp
+  const held = { l2BlockNumber, stateRoot, blockHash, l2Block, finalizedTimestamp, implementation }
   const [bundles, verified]: [Proven['bundles'], Proven['verified']] = [[], []]
   for (const { address, storageKeys } of requests) {
     const asked = { address, storageKeys, l2BlockNumber }
@@ -77,36 +78,12 @@ async function prove(settings: Settings, view: View, hint: Hint): Promise<Proven
     verified.push(verifyEvidence(bundle, { ...claim, trusted: { l1BlockHash: l1Block.hash } }))
     bundles.push(bundle)
   }
-  return {
-    l2BlockNumber,
-    stateRoot,
-    blockHash,
-    l2Block,
-    finalizedTimestamp: l2Block?.timestamp ?? anchor.finalizedTimestamp,
-    currentL2BlockNumber: newest,
-    l1Block,
-    implementation,
-    verified,
-    bundles,
-  }
+  return { ...held, currentL2BlockNumber: newest, l1Block, verified, bundles }
 }
 
-/** With the timestamp, if it is the newest one, whose time L1 proves, and one of the hints is right. */
-async function fetchNamed(settings: Settings, { l1Block, newest }: View, { l2BlockNumber, states }: Hint) {
-  const { finalizedState } = settings.rollup.layout ?? lineaLayout
-  for (const hint of finalizedState && l2BlockNumber === newest ? states : []) {
-    const anchor = await fetchHinted(settings, l1Block, l2BlockNumber, hint)
-    if (anchor !== null) return anchor
-  }
-  return fetchAnchor(settings, l1Block, l2BlockNumber)
-}
-
-/** Waiting and randomness. Tests replace them. */
-export interface Timing {
-  wait(milliseconds: number, signal: AbortSignal): Promise<void>
-  /** From 0 to 1. */
-  random(): number
-}
+/** Waiting, and a number from 0 to 1. Tests replace them. */
+const TIMING = { wait: sleep, random: Math.random }
+export type Timing = typeof TIMING
 
 /**
  * Follows the finalizations of a rollup: an async iterator over all of them, or only the newest. It yields each once, in order,
@@ -157,11 +134,13 @@ export interface Timing {
  * await service.close()
  * ```
  */
-export const followFinalizations = (options: FollowOptions): AsyncGenerator<FollowedFinalization, void, void> =>
-  followWith(options)
+export function followFinalizations(options: FollowOptions): AsyncGenerator<FollowedFinalization, void, void> {
+  return followWith(options)
+}
 
-export const followWith = (options: FollowOptions, timing?: Timing) =>
-  follow(verifyFollowOptions(options), async () => item => item, timing)
+export function followWith(options: FollowOptions, timing?: Timing): AsyncGenerator<FollowedFinalization, void, void> {
+  return follow(verifyFollowOptions(options), async () => item => item, timing)
+}
 
 /** What else is read of a finalization, while it is proven, and what the item becomes with it. */
 type Read<T> = (
@@ -171,14 +150,10 @@ type Read<T> = (
 ) => Promise<(item: FollowedFinalization) => T>
 
 /** Looks at L1, proves what is new, and waits: for something new, or longer after each failure. */
-export async function* follow<T>(
-  settings: Settings,
-  read: Read<T>,
-  timing: Timing = { wait: sleep, random: Math.random },
-): AsyncGenerator<T, void, void> {
+export async function* follow<T>(settings: Settings, read: Read<T>, timing = TIMING): AsyncGenerator<T, void, void> {
   const signal = settings.signal ?? new AbortController().signal
-  const lister = createLister(settings)
   const patience = createPatience(settings, timing)
+  const lister = createLister(settings)
   let course = settings.begun
   let view: View | null = null
   const keeping = (isKept: (hint: Hint) => boolean) => ({ ...course, pending: course.pending.filter(isKept) })
@@ -192,7 +167,7 @@ export async function* follow<T>(
       for (let [hint] = course.pending; view !== null && hint !== undefined; [hint] = course.pending) {
         if (signal.aborted) throw abortedBy(signal)
         const { l2BlockNumber } = hint
-        const proving = begin(prove(settings, view, hint))
+        const proving = prove(settings, view, hint)
         const known = proving.then(proven => proven ?? Promise.reject(invented(l2BlockNumber)))
         const reading = begin(read(view, l2BlockNumber, begin(known)))
         const proven = await proving.catch(orMissing)

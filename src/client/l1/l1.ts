@@ -186,8 +186,23 @@ export async function unless<T>(code: ProofErrorCode, work: Promise<T>): Promise
   }
 }
 
-export const fetchHinted = (...args: Required<Parameters<typeof fetchAnchor>>): Promise<Anchor | null> =>
+const fetchHinted = (...args: Required<Parameters<typeof fetchAnchor>>): Promise<Anchor | null> =>
   unless('ANCHOR_FINALIZED_STATE_MISMATCH', fetchAnchor(...args))
+
+/** With the timestamp, if it is the newest one, whose time L1 proves, and one of the hints is right. */
+export async function fetchNamed(
+  source: L1Source,
+  l1Block: L1Block,
+  newest: bigint,
+  { l2BlockNumber, states }: { readonly l2BlockNumber: bigint; readonly states: readonly FinalizedState[] },
+): Promise<Anchor> {
+  const { finalizedState } = source.rollup.layout ?? lineaLayout
+  for (const hint of finalizedState && l2BlockNumber === newest ? states : []) {
+    const anchor = await fetchHinted(source, l1Block, l2BlockNumber, hint)
+    if (anchor !== null) return anchor
+  }
+  return fetchAnchor(source, l1Block, l2BlockNumber)
+}
 
 /**
  * A hint, which `verifyAnchor` proves; null if the endpoint serves no logs, or none of this finalization.

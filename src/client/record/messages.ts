@@ -239,7 +239,7 @@ export const placesOf = (sent: readonly SentMessage[]): PlacedMessage[] => {
 
 export interface HeldMessage extends PlacedMessage {
   readonly status: MessageFromL2['status']
-  /** The known fields of the `eth_getProof` answer. */
+  /** What L1 holds of it: the known fields of the `eth_getProof` answer. */
   readonly proof: unknown
 }
 

@@ -1,28 +1,24 @@
 import { ArgumentError, refusal } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
-import { type BlockClaim, historyContract, historySlot, readBlockHash, WINDOW } from '../../verify/blocks/header.ts'
+import { historyContract, historySlot, readBlockHash, WINDOW } from '../../verify/blocks/header.ts'
 import { MAX_HEADERS } from '../../verify/blocks/limits.ts'
 import type { DecodedFilter } from '../../verify/blocks/receipts.ts'
 import { headerOf } from '../../verify/evidence/chain.ts'
 import { anchoredFor, type LogsBundle, logsEvidence, newestFor } from '../../verify/evidence/kinds/logs.ts'
-import type { AnyClaim, AnyEvidence } from '../../verify/evidence/kinds/state.ts'
+import type { AnyClaim } from '../../verify/evidence/kinds/state.ts'
 import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import { stateKind } from '../../verify/state/kind.ts'
 import { searchLogs } from '../l1/logs.ts'
 import { type RecordOptions, recordState } from './record.ts'
 
-/** What the bundle with the hash of a range's newest block, or of a later one, proves. */
-export interface ProvenNewest {
-  readonly verified: AnyEvidence & { readonly l2BlockNumber: bigint }
-  /** Its parent hashes lead to the range. */
-  readonly newest: BlockClaim
-  readonly toBlock: bigint
-}
-
 type NewestClaim = Pick<AnyClaim, 'scheme' | 'rollup' | 'trusted' | 'l2BlockNumber'>
 
-/** Opens the bundle of {@link recordNewest}: with a header, it is for the block whose hash L1 holds. @throws ProofError */
-export function openNewest(bundle: unknown, claim: NewestClaim, toBlock?: bigint): ProvenNewest {
+/**
+ * Opens the bundle of {@link recordNewest}: with a header, it is for the block whose hash L1 holds.
+ *
+ * @returns `newest`, whose parent hashes lead to the range @throws ProofError
+ */
+export function openNewest(bundle: unknown, claim: NewestClaim, toBlock?: bigint) {
   const proven = verifyEvidence(bundle, { ...claim, address: historyContract, storageKeys: 'fromBundle' })
   const { l2BlockNumber, account, storage } = proven
   // Unless an L2 state root is trusted, it is proven.

@@ -30,6 +30,7 @@ import {
   fetchHeld,
   findBlocks,
   findSent,
+  type HeldMessage,
   type MessageSource,
   placesOf,
   refuted,
@@ -147,13 +148,8 @@ async function record(source: Source): Promise<RecordedMessage> {
   return { bundle, verified, claim: encodeMessageClaim({ message, messageProof }) }
 }
 
-interface ProvenMessage {
-  readonly sent: SentMessage
-  /** Where it is in its tree; undefined for a message to L2. */
-  readonly place?: MessageProof | undefined
-  /** What L1 holds of it. */
-  readonly proof: unknown
-}
+/** A message to L2 has no place in a tree. */
+type ProvenMessage = Omit<HeldMessage, 'place' | 'status'> & { readonly place?: MessageProof }
 
 /** The parts were verified one by one. This verifies the whole. */
 export function bundleMessage(

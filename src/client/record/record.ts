@@ -20,8 +20,9 @@ import { isFailure, isPassing, type Layer, orFailure } from '../transport/error.
 import { DEFAULT_FINALIZATIONS } from '../transport/limits.ts'
 import { verifySignal } from '../transport/waiting.ts'
 
-/** Whom to ask, and where a recording starts. */
-export interface RecordingOptions {
+/** What to record evidence for, and how. */
+export interface RecordOptions<Keys extends readonly Hex[] = readonly Hex[]>
+  extends Pick<RollupClientOptions, 'maxKeysPerRequest'> {
   /** The rollup and its L1, such as `lineaMainnet` of `rollup-state-proof/networks`. */
   network: Network
   /** One or more endpoints of the L1 on which the rollup is finalized. If one fails, the next is asked. */
@@ -36,7 +37,16 @@ export interface RecordingOptions {
   onProgress?: ((progress: RecordProgress) => void) | undefined
   /** Aborts the recording. */
   signal?: AbortSignal | undefined
+  /** 20 bytes, in upper or lower case. */
+  address: Hex
+  /** 32 bytes each. Default: none. */
+  storageKeys?: Keys | undefined
+  /** The last block of a finalization. Default: the newest of the last eight with proofs on an L2 endpoint. */
+  l2BlockNumber?: bigint | undefined
 }
+
+/** Whom to ask, and where a recording starts. */
+export type RecordingOptions = Omit<RecordOptions, 'address' | 'storageKeys' | 'maxKeysPerRequest' | 'l2BlockNumber'>
 
 export const RECORDING_FIELDS = ['network', 'l1', 'l2', 'l1BlockNumber', 'beacon', 'onProgress', 'signal']
 
@@ -95,13 +105,13 @@ export function openRecording(options: RecordingOptions, mayGoBack = false) {
   if (options.beacon !== undefined && options.l1BlockNumber !== undefined) {
     throw invalid('l1BlockNumber', 'nothing beside beacon, which finds the L1 block', l1BlockNumber)
   }
-  const beacon = options.beacon && readOptions('beacon', options.beacon, ['apis', 'trusted', 'maxTrustedAgeSeconds'])
+  const given = options.beacon && readOptions('beacon', options.beacon, ['apis', 'trusted', 'maxTrustedAgeSeconds'])
   const tell = (progress: RecordProgress) => onProgress?.(progress)
   const onFailure: OnFailure = (layer, index, { code }) => tell({ step: 'endpointFailed', layer, index, code })
   const l1 = openEndpoints('l1', options.l1, 'L1', { onFailure, signal })
   const l2 = openEndpoints('l2', options.l2, 'L2', { onFailure, signal, mayGoBack })
-  const source = { ...network, l1, l2, signal }
-  return { ...source, l1BlockNumber, beacon: beacon && readBeaconSource(beacon, 'beacon'), onFailure, tell }
+  const beacon = given && readBeaconSource(given, 'beacon')
+  return { ...network, l1, l2, l1BlockNumber, beacon, onFailure, tell, signal }
 }
 
 /** The L1 block of a recording, and on what it rests. */
@@ -113,32 +123,15 @@ export async function fetchRecordBlock(source: ReturnType<typeof openRecording>)
   const fetched = beacon && (await fetchConsensus(beacon, { onFailure, onUpdate }, signal))
   const id = fetched?.proven.l1BlockHash ?? l1BlockNumber
   // Nothing but its own word says which block an endpoint names. It must at least be able to prove something in it.
-  const { newest, ...found } = await l1.run(async (provider, attempt) => {
+  const found = await l1.run(async (provider, attempt) => {
     const alone = { ...source, l1: only(provider), signal: attempt.signal }
     const { block, l1Block } = await fetchL1Block(alone, id)
     attempt.heard()
     return { block, l1Block, newest: await fetchNewest(alone, l1Block) }
   }, signal)
   tell({ step: 'l1Block', l1Block: found.l1Block })
-  return {
-    ...found,
-    /** The last finalized L2 block, proven. */
-    newest,
-    consensus: fetched?.consensus,
-    trusted: beacon?.trusted ?? { l1BlockHash: found.l1Block.hash },
-  }
-}
-
-/** What to record evidence for, and how. */
-export interface RecordOptions<Keys extends readonly Hex[] = readonly Hex[]>
-  extends Pick<RollupClientOptions, 'maxKeysPerRequest'>,
-    RecordingOptions {
-  /** 20 bytes, in upper or lower case. */
-  address: Hex
-  /** 32 bytes each. Default: none. */
-  storageKeys?: Keys | undefined
-  /** The last block of a finalization. Default: the newest of the last eight with proofs on an L2 endpoint. */
-  l2BlockNumber?: bigint | undefined
+  const trusted = beacon?.trusted ?? { l1BlockHash: found.l1Block.hash }
+  return { ...found, consensus: fetched?.consensus, trusted }
 }
 
 /** What a recording rests on. */
