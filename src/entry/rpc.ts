@@ -22,9 +22,11 @@ export type { FollowEvent, FollowOptions, FollowProgress, FollowRequest } from '
 export {
   type AgreementOptions,
   type DissentingSource,
+  fetchVerifiedRoot,
   finalizedBlockHash,
-} from '../client/l1/l1-block-hash.ts'
-export { fetchVerifiedRoot, type VerifiedRoot, type VerifiedRootOptions } from '../client/l1/verified-root.ts'
+  type VerifiedRoot,
+  type VerifiedRootOptions,
+} from '../client/l1/roots.ts'
 export { type Recorded, type RecordOptions, type RecordProgress, recordEvidence } from '../client/record/record.ts'
 export {
   type MessageRecordOptions,

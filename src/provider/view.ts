@@ -2,7 +2,6 @@ import type { Hex } from '../base/bytes.ts'
 import { isProofError, type ProofError } from '../base/errors.ts'
 import { readHex } from '../base/options.ts'
 import { walkAnchors } from '../client/l1/finalizations.ts'
-import { openAnchor } from '../client/l1/headers.ts'
 import {
   type Anchor,
   fetchAnchor,
@@ -10,9 +9,10 @@ import {
   fetchNewest,
   fetchTimed,
   type L1Source,
-  readCurrent,
+  openAnchor,
   stepBack,
 } from '../client/l1/l1.ts'
+import { readCurrent } from '../client/l1/log-ranges.ts'
 import { type Attempt, allOf } from '../client/sources/pool.ts'
 import { EndpointError, isFailure, isPassing } from '../client/transport/error.ts'
 import type { AnyProvider } from '../client/transport/provider.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { fetchBlock, walkHeaders } from '../../src/client/l1/blocks.ts'
-import type { FetchedHeader } from '../../src/client/l1/headers.ts'
+import type { FetchedHeader } from '../../src/client/l1/l1.ts'
 import { openEndpoints } from '../../src/client/sources/endpoints.ts'
 import { HEADERS_AT_ONCE } from '../../src/client/transport/limits.ts'
 import type { Hex } from '../../src/entry/index.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createLister } from '../../src/client/l1/finalizations.ts'
-import { fetchFinalizedState } from '../../src/client/l1/l1.ts'
+import { readFinalizedState } from '../../src/client/l1/log-ranges.ts'
 import { openEndpoints } from '../../src/client/sources/endpoints.ts'
 import { demoWorld } from '../../src/devnet/index.ts'
 import { createChain } from '../../src/devnet/service/chain.ts'
@@ -50,7 +50,7 @@ it('looks for the log of one finalization in ten answers', async () => {
     },
   }
   const source = { l1: openEndpoints('l1', [provider], 'L1'), rollup: readRollup(ROLLUP), signal: undefined }
-  expect(await fetchFinalizedState(provider, source, l1Block.number, 9n)).toBe(null)
+  expect(await readFinalizedState(provider, source, l1Block.number, 9n)).toBe(null)
   expect(asked).toBe(10)
 })
 

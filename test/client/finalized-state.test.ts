@@ -1,12 +1,13 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
 import { bytesToHex } from '../../src/base/bytes.ts'
-import { fetchFinalizedState } from '../../src/client/l1/l1.ts'
+import { readFinalizedState } from '../../src/client/l1/log-ranges.ts'
 import { only } from '../../src/client/sources/endpoints.ts'
 import { decodeFinalizedStateLog, finalizedStateTopics } from '../../src/entry/anchor.ts'
+import { readRollup } from '../../src/verify/anchor/rollup.ts'
 
 const word = (value: bigint | number) => value.toString(16).padStart(64, '0')
-const rollup = { address: `0x${'11'.repeat(20)}` } as const
+const rollup = readRollup({ address: `0x${'11'.repeat(20)}` })
 const logOf = (block: bigint, values: readonly (bigint | number)[], topic = finalizedStateTopics[0]) => ({
   topics: [topic, `0x${word(block)}`],
   data: `0x${values.map(word).join('')}`,
@@ -58,19 +59,19 @@ it('requests the newest logs first, in ranges, and takes only the log of the blo
     },
   }
   const source = { l1: only(l1), rollup, signal: undefined }
-  expect(await fetchFinalizedState(l1, source, 5_000n, 436n)).toEqual(state)
+  expect(await readFinalizedState(l1, source, 5_000n, 436n)).toEqual(state)
   expect(ranges).toEqual(['3001-5000', '1001-3000'])
   ranges.length = 0
-  expect(await fetchFinalizedState(l1, source, 5_000n, 436n)).toBe(null)
+  expect(await readFinalizedState(l1, source, 5_000n, 436n)).toBe(null)
   expect(ranges).toEqual(['3001-5000', '1001-3000', '0-1000'])
   ranges.length = 0
-  expect(await fetchFinalizedState(l1, source, 10n ** 9n, 436n)).toBe(null)
+  expect(await readFinalizedState(l1, source, 10n ** 9n, 436n)).toBe(null)
   expect(ranges.length).toBe(10)
 })
 
 it('returns null if no logs are served, and ends when aborted', async () => {
   const fetchFrom = (request: () => Promise<unknown>, signal?: AbortSignal) =>
-    fetchFinalizedState({ request }, { l1: only({ request }), rollup, signal }, 5n, 436n)
+    readFinalizedState({ request }, { rollup, signal }, 5n, 436n)
   const served: unknown[] = [null, {}, 'logs', new Array(2_001).fill(recent)]
   for (const logs of served) expect(await fetchFrom(async () => logs)).toBe(null)
   const refuse = async () => Promise.reject(Object.assign(new Error('no'), { code: -32601 }))

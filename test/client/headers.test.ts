@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { openAnchor } from '../../src/client/l1/headers.ts'
-import { type Anchor, fetchAnchor } from '../../src/client/l1/l1.ts'
+import { type Anchor, fetchAnchor, openAnchor } from '../../src/client/l1/l1.ts'
 import { readNetwork } from '../../src/client/network/network.ts'
 import { openEndpoints } from '../../src/client/sources/endpoints.ts'
 import { lineaLayout } from '../../src/entry/anchor.ts'

@@ -1,5 +1,5 @@
 import { stringify } from '../../base/json/stringify.ts'
-import { DEFAULT_HARDFORK } from '../../client/network/hardfork.ts'
+import { DEFAULT_HARDFORK } from '../../client/network/network.ts'
 import type { StateScheme, Trusted } from '../../entry/anchor.ts'
 import { isProviderError, type VerifiedCall, verifyCallEvidence } from '../../entry/provider.ts'
 import type { CallOutcome } from '../../provider/call-evidence/types.ts'

@@ -22,15 +22,12 @@ import {
 import { redactorFor } from '../transport/redact.ts'
 import { createBudget, inTime, partOf, sleep } from '../transport/waiting.ts'
 
-const LIGHT_CLIENT = '/eth/v1/beacon/light_client'
-
 /** Fetches one document of at most `length` characters, and keeps its known fields. */
 async function fetchKnown(api: BeaconApi, path: string, shape: Shape, length: number, signal: AbortSignal) {
   const redact = redactorFor(api)
   try {
-    const get = async (own: AbortSignal) => api.get(`${LIGHT_CLIENT}/${path}`, own, length)
-    const answer = await inTime(SOURCE_TIMEOUT_MS, get, signal)
-    return pickKnown(answer, shape, admissionOf(length, redact))
+    const get = async (own: AbortSignal) => api.get(`/eth/v1/beacon/light_client/${path}`, own, length)
+    return pickKnown(await inTime(SOURCE_TIMEOUT_MS, get, signal), shape, admissionOf(length, redact))
   } catch (error) {
     if (signal.aborted) throw abortedBy(signal)
     if (!isEndpointError(error)) throw new EndpointError('UNREACHABLE', { layer: 'beacon' })
@@ -38,15 +35,6 @@ async function fetchKnown(api: BeaconApi, path: string, shape: Shape, length: nu
     const code = error.status === 404 && error.found === undefined ? 'BLOCK_MISSING' : error.code
     throw redactError(new EndpointError(code, { ...error, layer: 'beacon' }), redact)
   }
-}
-
-/** The updates of at most `count` periods, at least one. The verifier checks that they are in order and without gaps. */
-async function fetchUpdates(api: BeaconApi, start: number, count: number, signal: AbortSignal): Promise<unknown[]> {
-  const path = `updates?start_period=${start}&count=${count}`
-  const answer = await fetchKnown(api, path, { items: UPDATE_SHAPE }, count * BEACON_STEP_LENGTH, signal)
-  if (!Array.isArray(answer)) throw new EndpointError('ANSWER_MALFORMED', { found: 'no list', layer: 'beacon' })
-  if (answer.length > 0) return answer.slice(0, count)
-  throw new EndpointError('BLOCK_MISSING', { found: `no update of period ${start}`, layer: 'beacon' })
 }
 
 /** The integer at this path of names, as an endpoint claims it. Nothing of it is proven. */
@@ -84,58 +72,30 @@ interface Proven {
 interface Told {
   /** What the failures of all endpoints come to. */
   failed(failures: ReadonlyMap<number, Failure>): Failure
-  /** An endpoint failed for the first time. What this throws ends what is under way. */
+  /** An endpoint failed for the first time since `failing` was cleared. What this throws ends what is under way. */
   readonly onFailure?: (index: number, error: Failure) => void
   /** How many updates are needed now, as far as is known; one that is verified. */
-  readonly onUpdate?: ((left: number, update?: unknown) => void) | undefined
+  readonly onUpdate?: (left: number, update?: unknown) => void
 }
 
 /** What is proven so far, over beacon APIs of which none is trusted. */
-interface BeaconChain extends Pick<Told, 'onUpdate'> {
-  readonly source: BeaconSource
-  readonly pool: Pool<BeaconApi>
-  /** The first failure of each endpoint, until they are cleared. */
-  readonly failing: Map<number, Failure>
-  /** Once the trusted block is. */
-  proven?: Proven
-}
+type BeaconChain = ReturnType<typeof openBeaconChain>
 
-export function openBeaconChain(source: BeaconSource, { failed, onFailure, onUpdate }: Told): BeaconChain {
+export function openBeaconChain(source: BeaconSource, { failed, onFailure, onUpdate }: Told) {
+  /** The first failure of each endpoint, until they are cleared. */
   const failing = new Map<number, Failure>()
   const note = (index: number, error: Failure) => {
     if (failing.has(index)) return
     failing.set(index, error)
     onFailure?.(index, error)
   }
-  const pool = createPool(source.apis, {
+  const pool: Pool<BeaconApi> = createPool(source.apis, {
     layer: 'beacon',
     onFailure: (_, index, error) => note(index, error),
-    onSilence: index => note(index, tooLate()),
+    onSilence: index => note(index, new EndpointError('TIMEOUT', { layer: 'beacon' })),
     failed,
   })
-  return { source, pool, failing, onUpdate }
-}
-
-const tooLate = () => new EndpointError('TIMEOUT', { layer: 'beacon' })
-
-export function allFailed(failures: ReadonlyMap<number, Failure>): Failure {
-  const [first] = failures.values()
-  // Asking again does not help.
-  if (first && [...failures.values()].every(isUnknownFork)) return first
-  const sorted = [...failures].sort(([a], [b]) => a - b)
-  const found = sorted.map(([index, { code }]) => `source ${index}: ${code}`).join('; ')
-  return new EndpointError('BEACON_UNAVAILABLE', { found, layer: 'beacon' })
-}
-
-/** The trusted block, proven by its bootstrap from the first endpoint that sends the right one. */
-function begin({ pool, source }: BeaconChain, whole: AbortSignal | undefined): Promise<Proven> {
-  const { beaconBlockRoot: blockRoot, lightClient } = source.trusted
-  const { network, verifyBootstrap } = lightClient
-  return pool.run(async (api, { signal }) => {
-    const bootstrap = await fetchKnown(api, `bootstrap/${blockRoot}`, BOOTSTRAP_SHAPE, BEACON_STEP_LENGTH, signal)
-    const trusted = verifyBootstrap(bootstrap, { network, blockRoot })
-    return { bootstrap, trusted, best: trusted, committees: [trusted.committee] }
-  }, whole)
+  return { source, pool, failing, onUpdate, proven: undefined as Proven | undefined }
 }
 
 /**
@@ -149,9 +109,14 @@ export async function extendChain(
   chain: BeaconChain,
   whole: AbortSignal | undefined,
   isEnough: (best: BeaconBlock) => boolean,
-): Promise<{ readonly proven: Proven; readonly failures: ReadonlyMap<number, Failure> | null }> {
+) {
   const { pool, source } = chain
-  chain.proven ??= await begin(chain, whole)
+  const { beaconBlockRoot: blockRoot, lightClient } = source.trusted
+  chain.proven ??= await pool.run<Proven>(async (api, { signal }) => {
+    const bootstrap = await fetchKnown(api, `bootstrap/${blockRoot}`, BOOTSTRAP_SHAPE, BEACON_STEP_LENGTH, signal)
+    const trusted = lightClient.verifyBootstrap(bootstrap, { network: lightClient.network, blockRoot })
+    return { bootstrap, trusted, best: trusted, committees: [trusted.committee] }
+  }, whole)
   const { proven } = chain
   const { slot: oldest } = proven.best
   // Checked each time: the newest block may have been proven long ago.
@@ -167,7 +132,7 @@ export async function extendChain(
     else timer = setTimeout(round.end, STRAGGLE_MS)
   }
   let hasSucceeded = false
-  const prove = proverOf(chain, proven, ending.signal, settle)
+  const prove = createProver(chain, proven, ending.signal, settle)
   const work = async (api: BeaconApi, { signal, heard }: Attempt) => {
     const finality = await fetchKnown(api, 'finality_update', FINALITY_SHAPE, FINALITY_LENGTH, signal)
     heard()
@@ -181,7 +146,7 @@ export async function extendChain(
       else hasSucceeded = true
       settle()
     }
-    for (const index of round.running.keys()) pool.blame(index, tooLate())
+    for (const index of round.running.keys()) pool.blame(index, new EndpointError('TIMEOUT', { layer: 'beacon' }))
   } finally {
     clearTimeout(timer)
     ending.forget()
@@ -191,11 +156,13 @@ export async function extendChain(
 }
 
 /** Proves what endpoints name as finalized. Other work of the program runs between two verifications. */
-function proverOf(chain: BeaconChain, proven: Proven, signal: AbortSignal, onStep: () => void) {
+function createProver(chain: BeaconChain, proven: Proven, signal: AbortSignal, onStep: () => void) {
   const { pool, source, onUpdate } = chain
   const { network, verifyUpdate, verifyFinality } = source.trusted.lightClient
   const { run: inTurn } = createBudget(1)
   let stepping: Promise<void> | undefined
+  /** There is always one. */
+  const lastCommittee = (): Committee => proven.committees.at(-1) ?? proven.trusted.committee
 
   function improve(verified: VerifiedFinality, sent: unknown): void {
     // It is signed. Nothing proves the slot of the signature.
@@ -203,10 +170,10 @@ function proverOf(chain: BeaconChain, proven: Proven, signal: AbortSignal, onSte
     if (verified.slot > proven.best.slot) proven.best = verified
   }
 
-  /** Takes as many of these updates as verify. @throws if not even the first does */
+  /** Takes as many of these updates as verify, in order and without gaps. @throws if not even the first does */
   async function take(updates: readonly unknown[], to: number): Promise<void> {
     for (const [index, update] of updates.entries()) {
-      const signing = newestOf(proven)
+      const signing = lastCommittee()
       await sleep(0, signal)
       try {
         const verified = verifyUpdate(update, signing)
@@ -217,18 +184,23 @@ function proverOf(chain: BeaconChain, proven: Proven, signal: AbortSignal, onSte
         return
       }
       onStep()
-      onUpdate?.(to - newestOf(proven).period, update)
+      onUpdate?.(to - lastCommittee().period, update)
     }
   }
 
   function step(to: number): Promise<void> {
-    const first = newestOf(proven).period
+    const first = lastCommittee().period
     onUpdate?.(to - first)
+    const count = Math.min(to - first, MAX_UPDATES_AT_ONCE)
+    const path = `updates?start_period=${first}&count=${count}`
     return pool.run(async (api, attempt) => {
-      const updates = await fetchUpdates(api, first, Math.min(to - first, MAX_UPDATES_AT_ONCE), attempt.signal)
+      const updates = await fetchKnown(api, path, { items: UPDATE_SHAPE }, count * BEACON_STEP_LENGTH, attempt.signal)
+      if (!Array.isArray(updates)) throw new EndpointError('ANSWER_MALFORMED', { found: 'no list', layer: 'beacon' })
+      const found = `no update of period ${first}`
+      if (updates.length === 0) throw new EndpointError('BLOCK_MISSING', { found, layer: 'beacon' })
       attempt.heard()
       // Those of another endpoint may have been taken meanwhile.
-      await inTurn(async () => (newestOf(proven).period === first ? take(updates, to) : undefined))
+      await inTurn(async () => (lastCommittee().period === first ? take(updates.slice(0, count), to) : undefined))
     }, signal)
   }
 
@@ -236,9 +208,13 @@ function proverOf(chain: BeaconChain, proven: Proven, signal: AbortSignal, onSte
     const slot = readClaimed(finality, 'data', 'finalized_header', 'beacon', 'slot')
     const period = periodOf(network, readClaimed(finality, 'data', 'signature_slot'))
     if (slot < oldest) throw new ProofError('BEACON_OLDER_THAN_CHECKPOINT')
-    verifyCount(newestOf(proven).period, period)
+    const count = period - lastCommittee().period
+    if (count > MAX_UPDATES) {
+      const found = `${count} periods, more than ${MAX_UPDATES}`
+      throw new EndpointError('RESPONSE_TOO_LARGE', { found, layer: 'beacon' })
+    }
     // The updates are fetched once for all who need them.
-    while (newestOf(proven).period < period) {
+    while (lastCommittee().period < period) {
       stepping ??= step(period).finally(() => {
         stepping = undefined
       })
@@ -247,21 +223,20 @@ function proverOf(chain: BeaconChain, proven: Proven, signal: AbortSignal, onSte
     await sleep(0, signal)
     // Another endpoint may have proven it meanwhile.
     if (proven.newest && slot <= proven.newest.verified.slot) return
-    const committee = proven.committees.find(committee => committee.period === period) ?? newestOf(proven)
+    const committee = proven.committees.find(committee => committee.period === period) ?? lastCommittee()
     const verified = verifyFinality(finality, committee)
     improve(verified, finality)
     proven.newest = { finality, verified }
   }
 }
 
-/** There is always one. */
-const newestOf = ({ committees, trusted }: Proven): Committee => committees.at(-1) ?? trusted.committee
-
-/** How many updates lead from one period to another that an endpoint claims. @throws EndpointError if more than are verified */
-function verifyCount(from: number, to: number): void {
-  if (to - from <= MAX_UPDATES) return
-  const found = `${to - from} periods, more than ${MAX_UPDATES}`
-  throw new EndpointError('RESPONSE_TOO_LARGE', { found, layer: 'beacon' })
+export function allFailed(failures: ReadonlyMap<number, Failure>): Failure {
+  const [first] = failures.values()
+  // Asking again does not help.
+  if (first && [...failures.values()].every(isUnknownFork)) return first
+  const sorted = [...failures].sort(([a], [b]) => a - b)
+  const found = sorted.map(([index, { code }]) => `source ${index}: ${code}`).join('; ')
+  return new EndpointError('BEACON_UNAVAILABLE', { found, layer: 'beacon' })
 }
 
 /** Checks that the time of what is signed is not after that of this machine. @throws EndpointError `CLOCK_BEHIND` */

@@ -171,9 +171,9 @@ export function beaconBlockHash(options: BeaconBlockHashOptions): () => Promise<
     throw new EndpointError('BEACON_STALE', { found: `${Math.round(ageOf(best))} seconds old`, layer: 'beacon' })
   }
 
-  const end = () => {
-    running = undefined
-  }
   // Concurrent calls share one refresh.
-  return () => (running ??= refresh().finally(end))
+  return () =>
+    (running ??= refresh().finally(() => {
+      running = undefined
+    }))
 }

@@ -5,9 +5,8 @@ import type { Trusted } from '../../verify/evidence/trusted.ts'
 import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import type { StateScheme } from '../../verify/state/kind.ts'
 import { createLister, type Hint } from '../l1/finalizations.ts'
-import { openAnchor } from '../l1/headers.ts'
-import { fetchNamed, invented, unless } from '../l1/l1.ts'
-import type { VerifiedRoot } from '../l1/verified-root.ts'
+import { fetchNamed, invented, openAnchor, unless } from '../l1/l1.ts'
+import type { VerifiedRoot } from '../l1/roots.ts'
 import { fetchState } from '../sources/fetch.ts'
 import {
   abortedBy,

@@ -1,13 +1,24 @@
 import type { Hex } from '../../base/bytes.ts'
-import { atPath, isProofError } from '../../base/errors.ts'
+import { atPath } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
-import { readOwn } from '../../base/json/known-fields.ts'
-import { type OpenedBlockTransaction, openBlockTransactions } from '../../verify/blocks/block.ts'
+import { type Admission, isGiven, pickKnown, readOwn, type Shape } from '../../base/json/known-fields.ts'
+import {
+  type OpenedBlockTransaction,
+  openBlockLogs,
+  openBlockTransactions,
+  type SearchedBlock,
+  searchBlocks,
+} from '../../verify/blocks/block.ts'
+import { decodeType } from '../../verify/blocks/fields.ts'
 import { type BlockClaim, openHeader } from '../../verify/blocks/header.ts'
+import type { DecodedFilter } from '../../verify/blocks/receipts.ts'
+import { LAYOUTS } from '../../verify/blocks/transactions.ts'
+import type { LogsBundle } from '../../verify/evidence/kinds/logs.ts'
+import { safely } from '../../verify/verifier/safe.ts'
 import type { Attempt, Work } from '../sources/pool.ts'
-import { HEADERS_AT_ONCE } from '../transport/limits.ts'
+import { CONTENTS_AT_ONCE, HEADERS_AT_ONCE } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
-import { inAdvance } from '../transport/waiting.ts'
+import { eachInAdvance, inAdvance } from '../transport/waiting.ts'
 import {
   askBlock,
   askForBlock,
@@ -16,9 +27,12 @@ import {
   type FetchedHeader,
   fetchHeader,
   openBlock,
-} from './headers.ts'
+} from './l1.ts'
 
-/** Blocks from endpoints. Each function returns what is proven from a trusted hash, from the first endpoint that can prove it. */
+/**
+ * Blocks from endpoints. Each function returns what is proven from a trusted hash, from the first endpoint that can prove it. What
+ * needs only headers stands apart, because transactions take the curve of signatures.
+ */
 
 export interface FetchedBlock extends FetchedHeader {
   /** Each is opened when it is needed: recovering a sender takes about a millisecond. */
@@ -29,63 +43,47 @@ export interface FetchedBlock extends FetchedHeader {
   readonly sentReceipts: unknown
 }
 
-/** Headers as they arrived: whoever takes one proves it. */
-export interface ArrivedHeaders {
+/** Headers as they arrived. Whoever takes one proves it. */
+interface ArrivedHeaders {
   get(number: bigint): Hex | undefined
   set(number: bigint, rlp: Hex): void
   delete(number: bigint): void
   run<T>(number: bigint, signal: AbortSignal, fetch: (signal: AbortSignal) => Promise<T>): Promise<T>
 }
+const UNSHARED: ArrivedHeaders = { get() {}, set() {}, delete() {}, run: (_, signal, fetch) => fetch(signal) }
 
 /**
  * The headers from a block whose hash is trusted down to an earlier one, newest first. They are asked for by number, many at once.
  * None is handed on before the one after it has named its hash. An endpoint that sends another header is left for the next one.
  */
-export async function* walkHeaders(
-  source: BlockSource,
-  claim: BlockClaim,
-  oldest: bigint,
-  arrived?: ArrivedHeaders,
-): AsyncGenerator<FetchedHeader, void> {
+export async function* walkHeaders(source: BlockSource, claim: BlockClaim, oldest: bigint, arrived = UNSHARED) {
   const { l2, signal } = source
   let next = claim
-  const ask = async (number: bigint, own: AbortSignal): Promise<Hex> => {
-    const known = arrived?.get(number)
-    if (known !== undefined) return known
-    const fetch = async (signal: AbortSignal) => {
+  const ask = async (number: bigint, own: AbortSignal): Promise<Hex> =>
+    arrived.get(number) ??
+    arrived.run(number, own, async signal => {
       const work: Work<AnyProvider, Hex> = async (provider, attempt) =>
         encodeSent(await askBlock(provider, number, false, attempt.signal))
       const rlp = await l2.run(work, signal)
-      arrived?.set(number, rlp)
+      arrived.set(number, rlp)
       return rlp
-    }
-    return arrived === undefined ? fetch(own) : arrived.run(number, own, fetch)
-  }
+    })
   while (next.number >= oldest) {
     const { number: first } = next
     const begin = (index: number, own: AbortSignal) => ask(first - BigInt(index), own)
     for await (const rlp of inAdvance(Number(first - oldest) + 1, HEADERS_AT_ONCE, begin, signal)) {
-      const opened = openOr(rlp, next)
-      if (opened === null) break
-      yield opened
-      next = { hash: opened.header.parentHash, number: next.number - 1n }
+      const opened = safely(() => openHeader(rlp, next))
+      if (!opened.ok) break
+      yield { header: opened.value, rlp }
+      next = { hash: opened.value.parentHash, number: next.number - 1n }
     }
     if (next.number < oldest) return
     // Whoever sent this one may have sent the ones before it, too.
-    for (let ahead = 0n; ahead < HEADERS_AT_ONCE; ahead++) arrived?.delete(next.number - ahead)
+    for (let ahead = 0n; ahead < HEADERS_AT_ONCE; ahead++) arrived.delete(next.number - ahead)
     const { header, rlp } = await fetchHeader(source, next)
-    arrived?.set(header.number, rlp)
+    arrived.set(header.number, rlp)
     yield { header, rlp }
     next = { hash: header.parentHash, number: header.number - 1n }
-  }
-}
-
-function openOr(rlp: Hex, claim: BlockClaim): FetchedHeader | null {
-  try {
-    return { header: openHeader(rlp, claim), rlp }
-  } catch (error) {
-    if (isProofError(error)) return null
-    throw error
   }
 }
 
@@ -97,10 +95,10 @@ export const fetchBlock = <T>(
   use: (block: FetchedBlock, attempt: Attempt) => T | Promise<T>,
 ): Promise<T> =>
   l2.run(async (provider, attempt) => {
-    const number = encodeQuantity(claim.number)
+    const params = [encodeQuantity(claim.number)] as const
     const [block, sentReceipts] = await Promise.all([
       askBlock(provider, claim.number, true, attempt.signal),
-      withReceipts ? askForBlock(provider, 'eth_getBlockReceipts', [number], attempt.signal) : undefined,
+      withReceipts ? askForBlock(provider, 'eth_getBlockReceipts', params, attempt.signal) : undefined,
     ])
     attempt.heard()
     const opened = openBlock(block, claim)
@@ -108,3 +106,64 @@ export const fetchBlock = <T>(
     const transactions = atPath('transactions', () => openBlockTransactions(sentTransactions, opened.header))
     return use({ ...opened, transactions, sentTransactions, sentReceipts }, attempt)
   }, signal)
+
+export interface LogsSearch {
+  readonly filter: DecodedFilter
+  readonly fromBlock: bigint
+  readonly toBlock: bigint
+}
+
+export interface FoundBlock extends SearchedBlock {
+  readonly parts: LogsBundle['blocks'][number]
+}
+
+/** @param newest the block to begin with, whose hash is proven: that of `newestFor`, or a later one's ancestor */
+export function searchLogs(source: BlockSource, newest: BlockClaim, { filter, fromBlock, toBlock }: LogsSearch) {
+  const search = searchBlocks(filter, toBlock)
+  const read = async ({ header, rlp }: FetchedHeader, signal: AbortSignal): Promise<FoundBlock> => {
+    const verified = (parts: FoundBlock['parts']) => ({ parts, ...search.verify(parts, header) })
+    if (!search.isSearched(header)) return verified({ header: rlp })
+    return fetchBlock({ ...source, signal }, header, true, ({ sentReceipts, sentTransactions }) => {
+      const receipts = pickReceipts(sentReceipts)
+      const isHere = openBlockLogs(receipts, header).flat().some(search.isSelected)
+      // They were opened, so it is a list.
+      const transactions = isHere && (sentTransactions as readonly unknown[]).map(pickTransaction)
+      return verified({ header: rlp, receipts, ...(transactions && { transactions }) })
+    })
+  }
+  const walk = (signal: AbortSignal) => walkHeaders({ ...source, signal }, newest, fromBlock)
+  return eachInAdvance(walk, CONTENTS_AT_ONCE, read, source.signal)
+}
+
+/** The response has its own limit. What is no hexadecimal is none of these fields. */
+const ADMISSION: Admission = { charge: () => {}, admitText: text => (/^0x[0-9a-f]*$/i.test(text) ? text : null) }
+
+const TEXTS: Shape = { items: 'scalar' }
+const AUTHORIZATION: Shape = {
+  fields: { chainId: 'scalar', address: 'scalar', nonce: 'scalar', yParity: 'scalar', r: 'scalar', s: 'scalar' },
+}
+const LISTS: Readonly<Record<string, Shape>> = {
+  accessList: { items: { fields: { address: 'scalar', storageKeys: TEXTS } } },
+  authorizationList: { items: AUTHORIZATION },
+  blobVersionedHashes: TEXTS,
+  logs: { items: { fields: { address: 'scalar', data: 'scalar', topics: TEXTS } } },
+}
+
+const fields = (names: readonly string[]): Shape => ({
+  fields: Object.fromEntries(names.map(name => [name, LISTS[name] ?? 'scalar'])),
+})
+
+/** What is hashed of each. The rest is derived, and endpoints differ in it. Whoever verifies them refuses what is no list. */
+function pickReceipts(sent: unknown): object[] {
+  const receipt = fields(['type', 'status', 'cumulativeGasUsed', 'logsBloom', 'logs'])
+  const picked = pickKnown(sent, { items: receipt }, ADMISSION)
+  return Array.isArray(picked) ? picked : []
+}
+
+/** The fields of the transaction's type alone. Of `v` and `yParity`, which say the same, only one is read. @throws ProofError */
+function pickTransaction(sent: unknown): object {
+  const [type, yParity] = ['type', 'yParity'].map(name => readOwn(Object(sent), name))
+  const kind = decodeType(type ?? undefined)
+  const parity = kind === 0 || !isGiven(yParity) ? 'v' : 'yParity'
+  return Object(pickKnown(sent, fields(['type', ...LAYOUTS[kind], 'r', 's', parity]), ADMISSION))
+}

@@ -1,4 +1,4 @@
-import { type FinalizedState, finalizedStateTopics } from '../../verify/anchor/finalized-state.ts'
+import type { FinalizedState } from '../../verify/anchor/finalized-state.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import { only } from '../sources/endpoints.ts'
 import { allOf, type Work } from '../sources/pool.ts'
@@ -11,18 +11,8 @@ import {
   MAX_LISTED,
 } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
-import {
-  type Anchor,
-  contradiction,
-  fetchAnchor,
-  fetchNewest,
-  invented,
-  type L1Source,
-  readCurrent,
-  unless,
-  walkLogs,
-} from './l1.ts'
-import { allowedBlocks } from './log-ranges.ts'
+import { type Anchor, contradiction, fetchAnchor, invented, type L1Source, unless } from './l1.ts'
+import { allowedBlocks, readCurrent, walkLogs } from './log-ranges.ts'
 
 /** A finalization that an endpoint named: a hint. Storage proves or refutes it. */
 export interface Hint {
@@ -67,11 +57,8 @@ export function createLister(source: L1Source) {
       const isAlone = inventors.size === l1.sources.length
       const work: Work<AnyProvider, Listed | null> = async (provider, own, index) =>
         inventors.has(index) && !isAlone ? null : listFinalizations(provider, { ...source, signal: own.signal }, range)
-      const outcomes = await allOf(l1.each(work, { signal }))
-      const lists = outcomes.flatMap(one =>
-        'value' in one && one.value ? [{ index: one.index, list: one.value }] : [],
-      )
-      const failures = new Map(outcomes.flatMap(one => ('error' in one ? [[one.index, one.error] as const] : [])))
+      const { values, failures } = await allOf(l1.each(work, { signal }))
+      const lists = [...values].flatMap(([index, list]) => (list === null ? [] : [{ index, list }]))
       for (const { index } of lists) failedLists.delete(index)
       for (const index of failures.keys()) failedLists.set(index, (failedLists.get(index) ?? 0) + 1)
       if (lists.length === 0) throw l1.failed(failures)
@@ -111,11 +98,8 @@ function hintsOf(lists: readonly { readonly index: number; readonly list: Listed
 }
 
 /** From the newest back. @throws EndpointError `L1_CONTRADICTION` if the endpoint's logs lack the newest finalization */
-async function listFinalizations(
-  provider: AnyProvider,
-  source: L1Source,
-  { after, newest, l1After, l1Block }: ListRange,
-): Promise<Listed> {
+async function listFinalizations(provider: AnyProvider, source: L1Source, range: ListRange): Promise<Listed> {
+  const { after, newest, l1After, l1Block } = range
   const found = new Map<bigint, FinalizedState | undefined>()
   const oldest = l1After === null ? 0n : l1After + 1n
   let empty = 0
@@ -140,20 +124,12 @@ async function listFinalizations(
 }
 
 /**
- * Yields the last blocks of up to `most` finalizations, newest first, all proven at `l1Block`. Each endpoint goes back on its own, so
- * one that hides finalizations hides nothing that another one tells.
- *
- * @param first the newest one
+ * Yields the last blocks of up to `most` finalizations from `first` back, all proven at `l1Block`. Each endpoint goes back on its own,
+ * so one that hides finalizations hides nothing that another one tells.
  */
-export async function* walkAnchors(
-  source: L1Source,
-  l1Block: L1Block,
-  most: number,
-  first?: bigint | Anchor,
-): AsyncGenerator<Anchor> {
+export async function* walkAnchors(source: L1Source, l1Block: L1Block, most: number, first: bigint | Anchor) {
   const { l1, signal } = source
-  const value = first ?? (await fetchNewest(source, l1Block))
-  let known = typeof value === 'bigint' ? await fetchAnchor(source, l1Block, value) : value
+  let known = typeof first === 'bigint' ? await fetchAnchor(source, l1Block, first) : first
   yield known
   const searches = new Map(l1.sources.map(provider => [provider, searchBack(provider, source, l1Block)]))
   const findBelow = async (provider: AnyProvider): Promise<Anchor | null> => {
@@ -164,9 +140,8 @@ export async function* walkAnchors(
     return anchor
   }
   for (let count = 1; count < most; count++) {
-    const outcomes = await allOf(l1.each(findBelow, { signal }))
-    const anchors = outcomes.flatMap(one => ('value' in one && one.value !== null ? [one.value] : []))
-    const failures = new Map(outcomes.flatMap(one => ('error' in one ? [[one.index, one.error] as const] : [])))
+    const { values, failures } = await allOf(l1.each(findBelow, { signal }))
+    const anchors = [...values.values()].filter(anchor => anchor !== null)
     if (anchors.length === 0 && failures.size > 0) throw l1.failed(failures)
     const [next] = anchors.sort((a, b) => (a.l2BlockNumber > b.l2BlockNumber ? -1 : 1))
     if (next === undefined) return
@@ -212,15 +187,11 @@ interface WalkRange {
  * Finalizations, newest first, according to an endpoint: from the logs of the contract. Where it serves none, or so few blocks at once
  * that it would be asked very often, from what the contract held at older L1 blocks, if the endpoint has their states.
  */
-export async function* walkBack(
-  provider: AnyProvider,
-  source: L1Source,
-  range: WalkRange,
-): AsyncGenerator<Piece, void> {
+export async function* walkBack(provider: AnyProvider, source: L1Source, range: WalkRange): AsyncGenerator<Piece> {
   const { l1Block, newest = l1Block.number, oldest } = range
   let left = newest
   let refusal: Failure | undefined
-  const logs = () => walkLogs(provider, source, [finalizedStateTopics], left, oldest)
+  const logs = () => walkLogs(provider, source, { first: oldest, last: left })
   try {
     for await (const piece of logs()) {
       yield piece
@@ -249,22 +220,38 @@ interface Sample {
 }
 
 /** In doubling steps back, and then by bisection: at most 64 requests for each finalization. */
-async function* walkStates(
-  provider: AnyProvider,
-  source: L1Source,
-  { l1Block, newest = l1Block.number, oldest, sought }: WalkRange,
-): AsyncGenerator<Piece, void> {
+async function* walkStates(provider: AnyProvider, source: L1Source, range: WalkRange): AsyncGenerator<Piece, void> {
+  const { l1Block, newest = l1Block.number, oldest, sought } = range
   let sample: Sample | null = { at: newest, value: await readCurrent(provider, source, newest) }
   let least = sought ?? sample.value
+  /** Two L1 blocks in a row between which the contract went on from less than `least`. It may not have, from `oldest` on. */
+  async function findStep(newest: Sample): Promise<{ before: Sample | null; after: Sample }> {
+    let after = newest
+    let before: Sample | null = null
+    for (let distance = FIRST_DISTANCE; before === null || after.at - before.at > 1n; distance *= 2n) {
+      if (before === null && after.at <= oldest) break
+      const back: bigint = newest.at > oldest + distance ? newest.at - distance : oldest
+      const at: bigint = before === null ? back : (before.at + after.at) / 2n
+      const value = await readCurrent(provider, source, at)
+      if (value > after.value || (before !== null && value < before.value)) {
+        const when = before === null ? `before ${after.value}` : `between ${before.value} and ${after.value}`
+        throw contradiction(`L2 block ${value} was finalized ${when}`)
+      }
+      if (value < least) before = { at, value }
+      else after = { at, value }
+    }
+    return { before, after }
+  }
   while (sample !== null) {
-    const { before, after }: Step = await findStep(provider, source, sample, oldest, least)
+    const { before, after } = await findStep(sample)
     // Otherwise, it could invent any number of them, of which each takes dozens of requests to find.
     const anchor = await unless('ANCHOR_NO_ROOT', fetchAnchor(source, l1Block, after.value))
     // Before the contract was deployed, its storage was zero.
     if (anchor === null && after.value === 0n) return
     if (anchor === null) throw invented(after.value)
     // Others may have come in the same block.
-    const beside = await walkLogs(provider, source, [finalizedStateTopics], after.at, after.at).next().catch(orFailure)
+    const block = { first: after.at, last: after.at }
+    const beside = await walkLogs(provider, source, block).next().catch(orFailure)
     // An endpoint that is only busy may name them later.
     if (beside instanceof Error && isPassing(beside) && !isOfBlock(beside)) throw beside
     const named = 'value' in beside && beside.value ? beside.value.logs : []
@@ -273,34 +260,4 @@ async function* walkStates(
     // Whoever seeks one needs the end of that before it, but not when it came.
     least = sought === undefined && before !== null ? before.value : after.value
   }
-}
-
-interface Step {
-  readonly before: Sample | null
-  readonly after: Sample
-}
-
-/** Two L1 blocks in a row between which the contract went on from less than `least`. It may not have, from `oldest` on. */
-async function findStep(
-  provider: AnyProvider,
-  source: L1Source,
-  newest: Sample,
-  oldest: bigint,
-  least: bigint,
-): Promise<Step> {
-  let after = newest
-  let before: Sample | null = null
-  for (let distance = FIRST_DISTANCE; before === null || after.at - before.at > 1n; distance *= 2n) {
-    if (before === null && after.at <= oldest) break
-    const back: bigint = newest.at > oldest + distance ? newest.at - distance : oldest
-    const at: bigint = before === null ? back : (before.at + after.at) / 2n
-    const value = await readCurrent(provider, source, at)
-    if (value > after.value || (before !== null && value < before.value)) {
-      const when = before === null ? `before ${after.value}` : `between ${before.value} and ${after.value}`
-      throw contradiction(`L2 block ${value} was finalized ${when}`)
-    }
-    if (value < least) before = { at, value }
-    else after = { at, value }
-  }
-  return { before, after }
 }

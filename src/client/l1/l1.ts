@@ -5,53 +5,31 @@ import { encodeQuantity } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
 import { slotKey } from '../../verify/anchor/contract.ts'
 import { ETH_PROOF_SHAPE, verifyEthProof } from '../../verify/anchor/eth-proof.ts'
-import {
-  decodeFinalizedStateLog,
-  type FinalizedState,
-  type FinalizedStateLog,
-  finalizedStateTopics,
-} from '../../verify/anchor/finalized-state.ts'
+import type { FinalizedState } from '../../verify/anchor/finalized-state.ts'
 import { encodeHeader, type L1Block, verifyHeader } from '../../verify/anchor/header.ts'
-import {
-  anchorStorageKeys,
-  type HeldValue,
-  lineaLayout,
-  type Rollup,
-  type VerifiedAnchor,
-  verifyAnchor,
-} from '../../verify/anchor/rollup.ts'
-import type { LogFilter } from '../../verify/blocks/receipts.ts'
-import { type StateScheme, stateKind } from '../../verify/state/kind.ts'
+import { anchorStorageKeys, type HeldValue, type VerifiedAnchor, verifyAnchor } from '../../verify/anchor/rollup.ts'
+import { type BlockClaim, type BlockHeader, openHeader } from '../../verify/blocks/header.ts'
+import { ETHEREUM, type StateScheme, stateKind } from '../../verify/state/kind.ts'
 import type { Endpoints } from '../sources/endpoints.ts'
 import type { Work } from '../sources/pool.ts'
-import { admitAnswer } from '../transport/admission.ts'
-import {
-  EndpointError,
-  type Failure,
-  isEndpointError,
-  isGone,
-  isMissing,
-  isOfBlock,
-  orFailure,
-} from '../transport/error.ts'
-import { BLOCKS_PER_REQUEST, HINT_MS, MAX_L1_PROOF_LENGTH, MAX_LOG_REQUESTS, MAX_LOGS } from '../transport/limits.ts'
+import { admitAnswer, withEmptyLists } from '../transport/admission.ts'
+import { EndpointError, type Failure, isEndpointError, isMissing, isOfBlock } from '../transport/error.ts'
+import { HINT_MS, MAX_L1_PROOF_LENGTH } from '../transport/limits.ts'
 import { type AnyProvider, callProvider } from '../transport/provider.ts'
 import { redactorFor } from '../transport/redact.ts'
 import { inTime } from '../transport/waiting.ts'
-import { askLogs, inOrder } from './log-ranges.ts'
+import { type Contract, readFinalizedState } from './log-ranges.ts'
 
-export interface L1Source {
+/** The block tags that every L1 endpoint accepts. */
+export type L1BlockTag = 'finalized' | 'safe' | 'latest'
+
+export interface L1Source extends Contract {
   readonly l1: Endpoints
-  readonly rollup: Rollup
-  readonly signal: AbortSignal | undefined
   /** What the contract has to hold. Default: whichever it holds. */
   readonly holds?: HeldValue | undefined
   /** Says what counts if the contract holds a state root and a block hash of an L2 block. Default: an error. */
   readonly scheme?: StateScheme | undefined
 }
-
-/** The block tags that every L1 endpoint accepts. */
-export type L1BlockTag = 'finalized' | 'safe' | 'latest'
 
 /** An L2 block whose state root or hash the rollup contract holds, proven at an L1 block. */
 export type Anchor = VerifiedAnchor & {
@@ -90,11 +68,8 @@ export async function fetchProof<T>(
 }
 
 /** Unless the block was requested by hash, only the endpoint's word says that its hash is one of L1. */
-export const fetchL1Block = (
-  { l1, signal }: Pick<L1Source, 'l1' | 'signal'>,
-  id: bigint | L1BlockTag | Hex,
-): Promise<{ block: unknown; l1Block: L1Block }> =>
-  l1.run(async (provider, attempt) => {
+export const fetchL1Block = ({ l1, signal }: Pick<L1Source, 'l1' | 'signal'>, id: bigint | L1BlockTag | Hex) =>
+  l1.run<{ block: unknown; l1Block: L1Block }>(async (provider, attempt) => {
     const wanted = typeof id === 'bigint' ? encodeQuantity(id) : id
     const isHash = wanted === id && id.startsWith('0x')
     const method = isHash ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
@@ -115,18 +90,13 @@ export const fetchL1Block = (
 /**
  * What L1 holds for an L2 block decides which it is: a state root or a block hash.
  *
- * @param finalizedState a hint with which to prove the timestamp
+ * @param hint with which to prove the timestamp
  * @throws ProofError `ANCHOR_NO_ROOT` if the block is not the last one of a finalization, and what `verifyAnchor` throws
  */
-export async function fetchAnchor(
-  source: L1Source,
-  l1Block: L1Block,
-  l2BlockNumber: bigint,
-  finalizedState?: FinalizedState,
-): Promise<Anchor> {
+export async function fetchAnchor(source: L1Source, l1Block: L1Block, l2BlockNumber: bigint, hint?: FinalizedState) {
   const { rollup, holds, scheme } = source
-  const keys = anchorStorageKeys({ rollup, l2BlockNumber, finalizedState })
-  const claim = { l1StateRoot: l1Block.stateRoot, rollup, l2BlockNumber, holds, finalizedState }
+  const keys = anchorStorageKeys({ rollup, l2BlockNumber, finalizedState: hint })
+  const claim = { l1StateRoot: l1Block.stateRoot, rollup, l2BlockNumber, holds, finalizedState: hint }
   const verify = (proof: unknown): VerifiedAnchor => {
     try {
       return verifyAnchor(proof, claim)
@@ -135,13 +105,13 @@ export async function fetchAnchor(
       return verifyAnchor(proof, { ...claim, holds: stateKind(scheme).held })
     }
   }
-  return fetchProof(source, keys, l1Block.number, proof => {
+  return fetchProof<Anchor>(source, keys, l1Block.number, proof => {
     const { currentL2BlockNumber, implementation, ...proven } = verify(proof)
     // The keys ask for both. Nobody could tell otherwise whether the block is the newest, and whether the code has changed.
     if (currentL2BlockNumber === undefined || implementation === undefined) {
       throw new EndpointError('ANSWER_MALFORMED', { found: 'too few slots' })
     }
-    return { l2BlockNumber, proof, finalizedState, currentL2BlockNumber, implementation, ...proven }
+    return { l2BlockNumber, proof, finalizedState: hint, currentL2BlockNumber, implementation, ...proven }
   })
 }
 
@@ -150,18 +120,16 @@ export async function fetchAnchor(
  * or the contract has another layout, what is proven without a hint stays proven.
  */
 export async function fetchTimestamp(source: L1Source, l1Block: L1Block, anchor: Anchor): Promise<Anchor> {
-  const { l2BlockNumber, currentL2BlockNumber } = anchor
-  const timed = l2BlockNumber === currentL2BlockNumber ? await fetchTimed(source, l1Block, l2BlockNumber) : null
-  return timed ?? anchor
+  const isNewest = anchor.l2BlockNumber === anchor.currentL2BlockNumber
+  return (isNewest && (await fetchTimed(source, l1Block, anchor.l2BlockNumber))) || anchor
 }
 
 /** The anchor of the newest finalization with its timestamp; null if that cannot be proven. */
 export async function fetchTimed(source: L1Source, l1Block: L1Block, l2BlockNumber: bigint): Promise<Anchor | null> {
-  const { finalizedState: isKept } = source.rollup.layout ?? lineaLayout
-  if (isKept === undefined) return null
+  if (source.rollup.layout.finalizedState === undefined) return null
   const work: Work<AnyProvider, Anchor | null> = async (provider, { signal }) => {
     const own = { ...source, signal }
-    const hint = await fetchFinalizedState(provider, own, l1Block.number, l2BlockNumber)
+    const hint = await readFinalizedState(provider, own, l1Block.number, l2BlockNumber)
     return hint && fetchHinted(own, l1Block, l2BlockNumber, hint)
   }
   const fetchFirst = async (signal: AbortSignal): Promise<Anchor | null> => {
@@ -177,14 +145,11 @@ export async function fetchTimed(source: L1Source, l1Block: L1Block, l2BlockNumb
   })
 }
 
-export async function unless<T>(code: ProofErrorCode, work: Promise<T>): Promise<T | null> {
-  try {
-    return await work
-  } catch (error) {
+export const unless = <T>(code: ProofErrorCode, work: Promise<T>): Promise<T | null> =>
+  work.catch(error => {
     if (isProofError(error) && error.code === code) return null
     throw error
-  }
-}
+  })
 
 const fetchHinted = (...args: Required<Parameters<typeof fetchAnchor>>): Promise<Anchor | null> =>
   unless('ANCHOR_FINALIZED_STATE_MISMATCH', fetchAnchor(...args))
@@ -196,69 +161,13 @@ export async function fetchNamed(
   newest: bigint,
   { l2BlockNumber, states }: { readonly l2BlockNumber: bigint; readonly states: readonly FinalizedState[] },
 ): Promise<Anchor> {
-  const { finalizedState } = source.rollup.layout ?? lineaLayout
+  const { finalizedState } = source.rollup.layout
   for (const hint of finalizedState && l2BlockNumber === newest ? states : []) {
     const anchor = await fetchHinted(source, l1Block, l2BlockNumber, hint)
     if (anchor !== null) return anchor
   }
   return fetchAnchor(source, l1Block, l2BlockNumber)
 }
-
-/**
- * A hint, which `verifyAnchor` proves; null if the endpoint serves no logs, or none of this finalization.
- *
- * @throws EndpointError `ABORTED` and nothing else
- */
-export async function fetchFinalizedState(
-  provider: AnyProvider,
-  source: L1Source,
-  l1BlockNumber: bigint,
-  l2BlockNumber: bigint,
-): Promise<FinalizedState | null> {
-  const topics = [finalizedStateTopics, slotKey(l2BlockNumber)]
-  const oldest = l1BlockNumber - MAX_LOG_REQUESTS * BLOCKS_PER_REQUEST + 1n
-  try {
-    for await (const { logs } of walkLogs(provider, source, topics, l1BlockNumber, oldest > 0n ? oldest : 0n)) {
-      // If there are several, the newest counts.
-      const log = logs.find(log => log.l2BlockNumber === l2BlockNumber)
-      if (log) return log.finalizedState
-    }
-  } catch (error) {
-    orFailure(error)
-  }
-  return null
-}
-
-/**
- * The contract's logs of finalizations, newest first, one list per request, from `first` on. They are hints.
- *
- * @throws EndpointError `L1_HISTORY_MISSING` if the endpoint says that it has older ones no more
- */
-export async function* walkLogs(
-  provider: AnyProvider,
-  { rollup, signal }: L1Source,
-  topics: NonNullable<LogFilter['topics']>,
-  newest: bigint,
-  oldest: bigint,
-): AsyncGenerator<{ first: bigint; logs: FinalizedStateLog[] }, void> {
-  const filter = { address: rollup.address, topics }
-  const range = { first: oldest, last: newest }
-  try {
-    for await (const { first, logs } of askLogs(provider, filter, range, { signal, isBackwards: true })) {
-      if (!Array.isArray(logs) || logs.length > MAX_LOGS) {
-        throw new EndpointError('ANSWER_MALFORMED', { found: 'no logs', layer: 'L1' })
-      }
-      const decoded = inOrder(logs).map(decodeFinalizedStateLog)
-      yield { first, logs: decoded.filter(log => log !== undefined).reverse() }
-    }
-  } catch (error) {
-    if (!isEndpointError(error) || !isOfPast(error)) throw error
-    throw new EndpointError('L1_HISTORY_MISSING', { ...error, layer: 'L1', cause: error })
-  }
-}
-
-/** A public endpoint asks for a key when it is asked for old blocks, and for nothing else. */
-const isOfPast = (error: EndpointError) => isGone(error) || /archive/i.test(error.said ?? '')
 
 /**
  * What `use` makes of the first finalization for which it returns no failure. Whoever cannot be reached for two is not asked for more.
@@ -290,31 +199,79 @@ export async function stepBack<T extends object>(
 
 /** The last finalized L2 block, proven. */
 export async function fetchNewest(source: L1Source, { stateRoot, number }: L1Block): Promise<bigint> {
-  const { address, layout = lineaLayout } = source.rollup
+  const { address, layout } = source.rollup
   const storageKeys = [slotKey(layout.currentL2BlockNumber)]
   const claim = { l1StateRoot: stateRoot, address, storageKeys }
   const { storage } = await fetchProof(source, storageKeys, number, proof => verifyEthProof(proof, claim))
   const newest = BigInt(storage[0]?.value ?? 0)
   if (newest < 1n << 64n) return newest
-  const expected = 'a rollup contract that keeps currentL2BlockNumber in this slot'
-  throw new ArgumentError({ path: 'rollup', expected })
-}
-
-/** `currentL2BlockNumber` at an L1 block. Not proven. */
-export async function readCurrent(
-  provider: AnyProvider,
-  { rollup, signal }: L1Source,
-  at: bigint | L1BlockTag,
-): Promise<bigint> {
-  const { address, layout = lineaLayout } = rollup
-  const params = [address, slotKey(layout.currentL2BlockNumber), typeof at === 'bigint' ? encodeQuantity(at) : at]
-  const value = await callProvider(provider, 'eth_getStorageAt', params, signal)
-  const current = typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value) ? BigInt(value) : null
-  if (current !== null && current < 1n << 64n) return current
-  throw new EndpointError('ANSWER_MALFORMED', { found: 'something that is not the number of a block', layer: 'L1' })
+  throw new ArgumentError({
+    path: 'rollup',
+    expected: 'a rollup contract that keeps currentL2BlockNumber in this slot',
+  })
 }
 
 export const invented = (l2BlockNumber: bigint): EndpointError =>
   contradiction(`it named L2 block ${l2BlockNumber}, of which the contract has neither root nor hash`)
 
 export const contradiction = (found: string) => new EndpointError('L1_CONTRADICTION', { found, layer: 'L1' })
+
+export interface BlockSource {
+  readonly l2: Pick<Endpoints, 'run'>
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface FetchedHeader {
+  readonly header: BlockHeader
+  /** What was hashed, some 600 bytes: `verifyBlockHeader` takes it. */
+  readonly rlp: Hex
+}
+
+/** One header, and the block as an endpoint sent it, which `createBundle` takes. */
+export const fetchHeader = ({ l2, signal }: BlockSource, claim: BlockClaim) =>
+  l2.run(async (provider, attempt) => {
+    const block = await askBlock(provider, claim.number, false, attempt.signal)
+    return { ...openBlock(block, claim), block }
+  }, signal)
+
+export const openBlock = (block: unknown, claim: BlockClaim): FetchedHeader => {
+  const rlp = encodeSent(block)
+  return { header: atPath('header', () => openHeader(rlp, claim)), rlp }
+}
+
+/** Nothing of it is proven. */
+export const encodeSent = (block: unknown): Hex => atPath('header', () => encodeHeader(block))
+
+export const askBlock = (provider: AnyProvider, number: bigint, isFull: boolean, signal: AbortSignal) =>
+  askForBlock(provider, 'eth_getBlockByNumber', [encodeQuantity(number), isFull], signal)
+
+/** @throws EndpointError `BLOCK_MISSING` if the endpoint does not have it */
+export async function askForBlock(
+  provider: AnyProvider,
+  method: string,
+  params: readonly [string, ...unknown[]],
+  signal: AbortSignal,
+): Promise<unknown> {
+  const answer = await callProvider(provider, method, params, signal)
+  if (answer === null || answer === undefined) {
+    throw new EndpointError('BLOCK_MISSING', { found: `no block ${BigInt(params[0])}`, layer: 'L2' })
+  }
+  return withEmptyLists(answer)
+}
+
+/**
+ * The root of the state after an L2 block, and the kind of that state: L1 decides both. If it holds the hash of the block, the header
+ * is the one with that hash, whatever the caller's scheme is: that one is about state roots.
+ *
+ * @throws ProofError `ANCHOR_NO_ROOT` if L1 holds a state root, and the caller's kind takes the hash; EndpointError
+ */
+export async function openAnchor(source: BlockSource, anchor: Anchor, stated: StateScheme) {
+  const { l2BlockNumber: number, stateRoot, blockHash } = anchor
+  const { name, scheme, held } = stateKind(blockHash === undefined ? stated : ETHEREUM)
+  if (blockHash !== undefined) {
+    const { header, block } = await fetchHeader(source, { hash: blockHash, number })
+    return { scheme, stateRoot: header.stateRoot, header, block }
+  }
+  if (held === 'stateRoot') return { scheme, stateRoot, header: undefined, block: undefined }
+  throw refusal('ANCHOR_NO_ROOT', `the hash of L2 block ${number}, because the scheme is '${name}'`, 'its state root')
+}

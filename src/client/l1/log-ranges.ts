@@ -1,12 +1,17 @@
 import { plural } from '../../base/errors.ts'
 import { decodeQuantity, encodeQuantity, lowerCase } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
+import { slotKey } from '../../verify/anchor/contract.ts'
+import { decodeFinalizedStateLog, finalizedStateTopics } from '../../verify/anchor/finalized-state.ts'
+import type { readRollup } from '../../verify/anchor/rollup.ts'
 import { decodeFilter, type LogFilter, selectedBy } from '../../verify/blocks/receipts.ts'
-import { EndpointError, isEndpointError, isOfBlock } from '../transport/error.ts'
+import { EndpointError, isEndpointError, isGone, isOfBlock, orFailure } from '../transport/error.ts'
 import {
   BLOCKS_PER_REQUEST,
   BLOCKS_WITH_RECEIPTS,
   LOGS_AT_ONCE,
+  MAX_LOG_REQUESTS,
+  MAX_LOGS,
   MAX_SEARCH_REQUESTS,
   REMEMBERED_MS,
 } from '../transport/limits.ts'
@@ -35,21 +40,14 @@ export function allowedBlocks(provider: AnyProvider): bigint {
   return known === undefined || known.until < Date.now() ? BLOCKS_PER_REQUEST : known.blocks
 }
 
-const allow = (provider: AnyProvider, blocks: bigint) =>
-  void ALLOWED.set(provider, { blocks, until: Date.now() + REMEMBERED_MS })
-
 /**
  * The logs of a range of blocks, in pieces that the endpoint allows: it is asked for half as many until it does not refuse. Where
  * it refuses because there are too many logs, only that piece is cut.
  *
  * @throws EndpointError the last refusal, if it refuses a single block; `PARAMS_REFUSED` if it would take too many requests
  */
-export async function* askLogs(
-  provider: AnyProvider,
-  filter: LogFilter,
-  range: BlockRange,
-  { signal, isBackwards = false, withReceipts = false }: LogOptions,
-): AsyncGenerator<BlockRange & { readonly logs: unknown }, void> {
+export async function* askLogs(provider: AnyProvider, filter: LogFilter, range: BlockRange, options: LogOptions) {
+  const { signal, isBackwards = false, withReceipts = false } = options
   let { first, last } = range
   let cut: bigint | null = null
   let refusals = 0
@@ -59,7 +57,11 @@ export async function* askLogs(
     const most: bigint = isByReceipts ? BLOCKS_WITH_RECEIPTS : (cut ?? (allowed > 0n ? allowed : 1n))
     const blocks = most < last - first + 1n ? most : last - first + 1n
     // Whoever allows as many as most do may be asked for any range.
-    if (requests >= MAX_SEARCH_REQUESTS && allowed < BLOCKS_PER_REQUEST) throw tooMany(allowed, last - first + 1n)
+    if (requests >= MAX_SEARCH_REQUESTS && allowed < BLOCKS_PER_REQUEST) {
+      const left = `${last - first + 1n} are left after ${MAX_SEARCH_REQUESTS} requests`
+      const found = `it allows ${plural(allowed, 'block')} per request of logs, and ${left}`
+      throw new EndpointError('PARAMS_REFUSED', { found })
+    }
     const piece = isBackwards ? { first: last - blocks + 1n, last } : { first, last: first + blocks - 1n }
     const logs = await (isByReceipts ? logsInReceipts : logsIn)(provider, filter, piece, signal).catch(orRefusal)
     if (isEndpointError(logs)) {
@@ -67,8 +69,9 @@ export async function* askLogs(
       if (++refusals > MAX_SEARCH_REQUESTS) throw logs
       if (isByReceipts || (!withReceipts && (blocks === 1n || logs.code === 'METHOD_UNKNOWN'))) throw logs
       const next = logs.code === 'METHOD_UNKNOWN' ? 0n : blocks / 2n
-      const isRangeToBlame = next === 0n || saysRange(logs)
-      if (isRangeToBlame) allow(provider, next)
+      // Otherwise, there are too many logs, which another range need not have.
+      const isRangeToBlame = next === 0n || /range|blocks/i.test(logs.said ?? '')
+      if (isRangeToBlame) ALLOWED.set(provider, { blocks: next, until: Date.now() + REMEMBERED_MS })
       cut = isRangeToBlame ? null : next
       continue
     }
@@ -79,41 +82,24 @@ export async function* askLogs(
   }
 }
 
-const tooMany = (allowed: bigint, left: bigint): EndpointError =>
-  new EndpointError('PARAMS_REFUSED', {
-    found: `it allows ${plural(allowed, 'block')} per request of logs, and ${left} are left after ${MAX_SEARCH_REQUESTS} requests`,
-  })
-
-/** For `catch`: the refusal as a value, if fewer blocks may mend it. */
+/** For `catch`: the refusal as a value, if fewer blocks or receipts may mend it. */
 function orRefusal(error: unknown): EndpointError {
   if (!isEndpointError(error)) throw error
   const { code, said, status } = error
-  const isTooMuch =
-    ['PARAMS_REFUSED', 'RESPONSE_TOO_LARGE'].includes(code) || (code === 'TIMEOUT' && said !== undefined)
+  if (['METHOD_UNKNOWN', 'PARAMS_REFUSED', 'RESPONSE_TOO_LARGE'].includes(code)) return error
+  if (code === 'TIMEOUT' && said !== undefined) return error
   // Words that nobody knows may mean the range.
-  if (isTooMuch || (isOfBlock(error) && code !== 'BLOCK_MISSING' && (said !== undefined || status))) return error
-  if (code === 'METHOD_UNKNOWN') return error
+  if (isOfBlock(error) && code !== 'BLOCK_MISSING' && (said !== undefined || status)) return error
   throw error
 }
 
-/** Whether there are too many blocks, not too many logs, which another range need not have. */
-const saysRange = ({ said = '' }: EndpointError): boolean => /range|blocks/i.test(said)
-
-const logsIn = (provider: AnyProvider, filter: LogFilter, { first, last }: BlockRange, signal?: AbortSignal) =>
-  callProvider(
-    provider,
-    'eth_getLogs',
-    [{ ...filter, fromBlock: encodeQuantity(first), toBlock: encodeQuantity(last) }],
-    signal,
-  )
+const logsIn = (provider: AnyProvider, filter: LogFilter, { first, last }: BlockRange, signal?: AbortSignal) => {
+  const range = { fromBlock: encodeQuantity(first), toBlock: encodeQuantity(last) }
+  return callProvider(provider, 'eth_getLogs', [{ ...filter, ...range }], signal)
+}
 
 /** The logs of these blocks, selected here. Whatever else the receipts say, somebody verifies the logs. */
-async function logsInReceipts(
-  provider: AnyProvider,
-  filter: LogFilter,
-  { first, last }: BlockRange,
-  signal?: AbortSignal,
-): Promise<unknown> {
+const logsInReceipts: typeof logsIn = async (provider, filter, { first, last }, signal) => {
   const ask = async (index: number, own: AbortSignal): Promise<unknown[]> => {
     const number = first + BigInt(index)
     const receipts = await callProvider(provider, 'eth_getBlockReceipts', [encodeQuantity(number)], own)
@@ -138,8 +124,9 @@ async function logsInReceipts(
  */
 export function inOrder(logs: readonly unknown[]): unknown[] {
   const placed = logs.map((log, at) => {
-    const [block, index, data, topics] = PLACED.map(name => readOwn(Object(log), name))
-    const place = [block, index].map(number => decodeQuantity(number, 64) ?? -1n)
+    const read = (name: string) => readOwn(Object(log), name)
+    const [data, topics] = [read('data'), read('topics')]
+    const place = ['blockNumber', 'logIndex'].map(name => decodeQuantity(read(name), 64) ?? -1n)
     const texts: unknown[] = [data, ...(Array.isArray(topics) ? topics : [null])]
     const isNamed = !place.includes(-1n) && texts.every(text => typeof text === 'string')
     return { log, place, name: isNamed ? `${place} ${texts}` : at }
@@ -148,4 +135,64 @@ export function inOrder(logs: readonly unknown[]): unknown[] {
   const compare = (a: bigint = 0n, b: bigint = 0n) => Number(a - b)
   return once.sort(({ place: [a, i] }, { place: [b, j] }) => compare(a, b) || compare(i, j)).map(({ log }) => log)
 }
-const PLACED = ['blockNumber', 'logIndex', 'data', 'topics']
+
+/** The rollup contract, which logs and slots are read of. */
+export interface Contract {
+  readonly rollup: ReturnType<typeof readRollup>
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * A hint, which `verifyAnchor` proves; null if the endpoint serves no logs, or none of this finalization.
+ *
+ * @throws EndpointError `ABORTED` and nothing else
+ */
+export async function readFinalizedState(provider: AnyProvider, contract: Contract, at: bigint, l2BlockNumber: bigint) {
+  const oldest = at - MAX_LOG_REQUESTS * BLOCKS_PER_REQUEST + 1n
+  const range = { first: oldest > 0n ? oldest : 0n, last: at }
+  try {
+    for await (const { logs } of walkLogs(provider, contract, range, l2BlockNumber)) {
+      // If there are several, the newest counts.
+      const log = logs.find(log => log.l2BlockNumber === l2BlockNumber)
+      if (log) return log.finalizedState
+    }
+  } catch (error) {
+    orFailure(error)
+  }
+  return null
+}
+
+/**
+ * The contract's logs of finalizations, newest first, one list per request, from `first` on. They are hints.
+ *
+ * @param l2BlockNumber the end of the only one that is sought. Default: all
+ * @throws EndpointError `L1_HISTORY_MISSING` if the endpoint says that it has older ones no more
+ */
+export async function* walkLogs(provider: AnyProvider, contract: Contract, range: BlockRange, l2BlockNumber?: bigint) {
+  const { rollup, signal } = contract
+  const ends = l2BlockNumber === undefined ? [] : [slotKey(l2BlockNumber)]
+  const filter = { address: rollup.address, topics: [finalizedStateTopics, ...ends] }
+  try {
+    for await (const { first, logs } of askLogs(provider, filter, range, { signal, isBackwards: true })) {
+      if (!Array.isArray(logs) || logs.length > MAX_LOGS) {
+        throw new EndpointError('ANSWER_MALFORMED', { found: 'no logs', layer: 'L1' })
+      }
+      const decoded = inOrder(logs).map(decodeFinalizedStateLog)
+      yield { first, logs: decoded.filter(log => log !== undefined).reverse() }
+    }
+  } catch (error) {
+    // A public endpoint asks for a key when it is asked for old blocks, and for nothing else.
+    if (!isEndpointError(error) || !(isGone(error) || /archive/i.test(error.said ?? ''))) throw error
+    throw new EndpointError('L1_HISTORY_MISSING', { ...error, layer: 'L1', cause: error })
+  }
+}
+
+/** `currentL2BlockNumber` at an L1 block. Not proven. */
+export async function readCurrent(provider: AnyProvider, { rollup, signal }: Contract, at: bigint | 'finalized') {
+  const { address, layout } = rollup
+  const params = [address, slotKey(layout.currentL2BlockNumber), typeof at === 'bigint' ? encodeQuantity(at) : at]
+  const value = await callProvider(provider, 'eth_getStorageAt', params, signal)
+  const current = typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value) ? BigInt(value) : null
+  if (current !== null && current < 1n << 64n) return current
+  throw new EndpointError('ANSWER_MALFORMED', { found: 'something that is not the number of a block', layer: 'L1' })
+}

@@ -1,12 +1,24 @@
-import { decodeArgument, invalid } from '../../base/arguments.ts'
-import { bytesToHex, type Hex } from '../../base/bytes.ts'
+import { invalid } from '../../base/arguments.ts'
+import type { Hex } from '../../base/bytes.ts'
 import { atPath } from '../../base/errors.ts'
-import { readOptions } from '../../base/options.ts'
+import { readHex, readOptions } from '../../base/options.ts'
 import { type Rollup, readRollup, readText, verifyHasHashes } from '../../verify/anchor/rollup.ts'
 import type { BeaconNetwork } from '../../verify/beacon/network.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
 import { type StateScheme, stateKind } from '../../verify/state/kind.ts'
-import { DEFAULT_HARDFORK, type Hardfork, verifyHardfork } from './hardfork.ts'
+
+export const HARDFORKS = ['london', 'paris', 'shanghai', 'cancun', 'prague', 'osaka'] as const
+export type Hardfork = (typeof HARDFORKS)[number]
+/** Linea has run it since 28 October 2025. */
+export const DEFAULT_HARDFORK: Hardfork = 'prague'
+
+export function verifyHardfork(hardfork: Hardfork): Hardfork {
+  if (HARDFORKS.includes(hardfork)) return hardfork
+  throw invalid('hardfork', `one of ${HARDFORKS.join(', ')}`, hardfork)
+}
+
+export const isSince = (first: Hardfork, hardfork: Hardfork): boolean =>
+  HARDFORKS.indexOf(hardfork) >= HARDFORKS.indexOf(first)
 
 /** A rollup and the L1 on which it is finalized: all that clients have to know of them. */
 export interface Network {
@@ -38,15 +50,13 @@ export interface KnownNetwork extends Network {
   beacon: BeaconNetwork
 }
 
-const FIELDS = ['name', 'rollup', 'scheme', 'messageService', 'hardfork', 'beacon']
-
 const KNOWN = "an object of 'rollup-state-proof/networks', such as lineaMainnet, or { rollup, scheme } of your own"
 
 /** What the caller's argument `network` says. @throws ArgumentError */
 export function readNetwork(network: Network) {
   if (typeof network !== 'object' || network === null) throw invalid('network', KNOWN, network)
   return atPath('network', () => {
-    const own = readOptions('', network, FIELDS)
+    const own = readOptions('', network, ['name', 'rollup', 'scheme', 'messageService', 'hardfork', 'beacon'])
     const { scheme, messageService, hardfork = DEFAULT_HARDFORK } = own
     readText('name', own.name)
     const rollup = readRollup(own.rollup)
@@ -55,7 +65,7 @@ export function readNetwork(network: Network) {
       rollup,
       hardfork: verifyHardfork(hardfork),
       scheme,
-      messageService: messageService && bytesToHex(decodeArgument('messageService', messageService, 20)),
+      messageService: messageService && readHex('messageService', messageService, 20),
     }
   })
 }

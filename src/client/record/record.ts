@@ -9,8 +9,15 @@ import { kindName, type NameOf, type StateScheme } from '../../verify/state/kind
 import { fetchConsensus, readBeaconSource } from '../beacon/beacon.ts'
 import type { BeaconSource } from '../beacon/beacon-chain.ts'
 import { walkAnchors } from '../l1/finalizations.ts'
-import { openAnchor } from '../l1/headers.ts'
-import { type Anchor, fetchL1Block, fetchNewest, fetchTimestamp, type L1BlockTag, stepBack } from '../l1/l1.ts'
+import {
+  type Anchor,
+  fetchL1Block,
+  fetchNewest,
+  fetchTimestamp,
+  type L1BlockTag,
+  openAnchor,
+  stepBack,
+} from '../l1/l1.ts'
 import { type Network, readNetwork } from '../network/network.ts'
 import { type Endpoint, only, openEndpoints } from '../sources/endpoints.ts'
 import { fetchState, type RollupClientOptions, verifyClientOptions } from '../sources/fetch.ts'

@@ -146,10 +146,15 @@ function createOrder(count: number) {
   }
 }
 
-export async function allOf<T>(round: Round<T>): Promise<T[]> {
-  const all: T[] = []
-  for await (const one of round) all.push(one)
-  return all
+/** What all sources came to, by their indices. */
+export async function allOf<T>(round: Round<Outcome<T>>) {
+  const values = new Map<number, T>()
+  const failures = new Map<number, Failure>()
+  for await (const one of round) {
+    if ('error' in one) failures.set(one.index, one.error)
+    else values.set(one.index, one.value)
+  }
+  return { values, failures }
 }
 
 /** @param attempt what it throws ends the round */

@@ -1,6 +1,6 @@
 import { bigintToBytes, bytesToBigint, bytesToHex, type Hex, hexToBytes } from '../../base/bytes.ts'
 import { isProofError } from '../../base/errors.ts'
-import { DEFAULT_HARDFORK } from '../../client/network/hardfork.ts'
+import { DEFAULT_HARDFORK } from '../../client/network/network.ts'
 import { executionFailed, isProviderError } from '../../provider/error.ts'
 import { bytesOf } from '../../provider/evm-state.ts'
 import { type Effects, execute, intrinsicGas } from '../../provider/execute.ts'

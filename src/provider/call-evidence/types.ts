@@ -1,5 +1,5 @@
 import type { Hex } from '../../base/bytes.ts'
-import type { Hardfork } from '../../client/network/hardfork.ts'
+import type { Hardfork } from '../../client/network/network.ts'
 import type { Recorded, RecordOptions } from '../../client/record/record.ts'
 import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import type { BundleHead, HeadClaim } from '../../verify/evidence/head.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { HARDFORKS, type Hardfork } from '../../../src/client/network/hardfork.ts'
+import { HARDFORKS, type Hardfork } from '../../../src/client/network/network.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import type { VerifiedProvider } from '../../../src/entry/provider.ts'
 import { readCall } from '../../../src/provider/call.ts'

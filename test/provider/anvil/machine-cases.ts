@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { HARDFORKS, type Hardfork } from '../../../src/client/network/hardfork.ts'
+import { HARDFORKS, type Hardfork } from '../../../src/client/network/network.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import { sized } from '../../size.ts'
 import { word } from '../endpoints.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { getContractAddress } from 'viem'
-import { HARDFORKS, type Hardfork } from '../../../src/client/network/hardfork.ts'
+import { HARDFORKS, type Hardfork } from '../../../src/client/network/network.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import { sized } from '../../size.ts'
 import { CONTRACTS, DELEGATED, OBSTACLE, worlds } from '../programs.ts'

@@ -1,4 +1,4 @@
-import { HARDFORKS, type Hardfork, isSince } from '../../../src/client/network/hardfork.ts'
+import { HARDFORKS, type Hardfork, isSince } from '../../../src/client/network/network.ts'
 import { historyContract, historySlot } from '../../../src/entry/blocks.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import type { AccessList } from '../../../src/provider/execute.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { HARDFORKS, type Hardfork } from '../../../src/client/network/hardfork.ts'
+import { HARDFORKS, type Hardfork } from '../../../src/client/network/network.ts'
 import { historyContract, historySlot } from '../../../src/entry/blocks.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import { loadEvm, provideEvm } from '../../../src/provider/evm-packages.ts'
