@@ -13,7 +13,7 @@ import {
   stepBack,
 } from '../client/l1/l1.ts'
 import { readCurrent } from '../client/l1/log-ranges.ts'
-import { type Attempt, allOf } from '../client/sources/pool.ts'
+import { type Attempt, allOf } from '../client/sources/endpoints.ts'
 import { EndpointError, isFailure, isPassing } from '../client/transport/error.ts'
 import type { AnyProvider } from '../client/transport/provider.ts'
 import { begin, orAbort } from '../client/transport/waiting.ts'

@@ -6,7 +6,7 @@ import { type BeaconNetwork, clockOf, periodOf } from '../../verify/beacon/netwo
 import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import type { BeaconBlock, VerifiedBootstrap, VerifiedFinality } from '../../verify/beacon/verify.ts'
 import { BOOTSTRAP_SHAPE, FINALITY_SHAPE, UPDATE_SHAPE } from '../../verify/evidence/consensus.ts'
-import { type Attempt, createPool, type Pool } from '../sources/pool.ts'
+import { type Attempt, createPool, type Pool } from '../sources/endpoints.ts'
 import { admissionOf } from '../transport/admission.ts'
 import { redactError } from '../transport/diagnose.ts'
 import { abortedBy, EndpointError, type Failure, isEndpointError, isUnknownFork } from '../transport/error.ts'

@@ -1,7 +1,6 @@
 import type { FinalizedState } from '../../verify/anchor/finalized-state.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
-import { only } from '../sources/endpoints.ts'
-import { allOf, type Work } from '../sources/pool.ts'
+import { allOf, only, type Work } from '../sources/endpoints.ts'
 import { type Failure, isMissing, isOfBlock, isPassing, isWrong, orFailure } from '../transport/error.ts'
 import {
   BLOCKS_PER_REQUEST,

@@ -23,8 +23,7 @@ import { ETHEREUM } from '../../verify/state/kind.ts'
 import { walkBack } from '../l1/finalizations.ts'
 import { contradiction, fetchAnchor, fetchProof, type L1Source, unless } from '../l1/l1.ts'
 import { askLogs, type BlockRange, inOrder } from '../l1/log-ranges.ts'
-import type { Endpoints } from '../sources/endpoints.ts'
-import type { Attempt } from '../sources/pool.ts'
+import type { Attempt, Endpoints } from '../sources/endpoints.ts'
 import { EndpointError, type Layer } from '../transport/error.ts'
 import {
   BLOCKS_PER_REQUEST,

@@ -19,9 +19,8 @@ import {
   stepBack,
 } from '../l1/l1.ts'
 import { type Network, readNetwork } from '../network/network.ts'
-import { type Endpoint, only, openEndpoints } from '../sources/endpoints.ts'
+import { type Endpoint, type OnFailure, only, openEndpoints } from '../sources/endpoints.ts'
 import { fetchState, type RollupClientOptions, verifyClientOptions } from '../sources/fetch.ts'
-import type { OnFailure } from '../sources/pool.ts'
 import { redactProofErrors } from '../transport/diagnose.ts'
 import { isFailure, isPassing, type Layer, orFailure } from '../transport/error.ts'
 import { DEFAULT_FINALIZATIONS } from '../transport/limits.ts'

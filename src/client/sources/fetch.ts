@@ -34,17 +34,14 @@ export interface RollupClientOptions {
   maxKeysPerRequest?: number | undefined
 }
 
-export interface ClientSettings {
-  readonly method: string
-  readonly maxKeysPerRequest: number
-}
-
 /** What to ask for at a block whose state root is trusted. */
 export interface WantedState extends StateClaim {
   readonly l2BlockNumber: bigint
 }
 
-interface FetchSettings extends ClientSettings {
+export interface FetchSettings {
+  readonly method: string
+  readonly maxKeysPerRequest: number
   readonly signal: AbortSignal | undefined
   /** Default: that of the kind, which remembers nothing. */
   readonly verify?: StateVerifier
@@ -181,7 +178,7 @@ export function createRollupClient(
 const STATE_FIELDS = ['address', 'storageKeys', 'l2BlockNumber', 'scheme', 'stateRoot', 'signal']
 
 /** Adds the defaults. @throws ArgumentError */
-export function verifyClientOptions(options: RollupClientOptions): ClientSettings {
+export function verifyClientOptions(options: RollupClientOptions): Omit<FetchSettings, 'signal' | 'verify'> {
   const own = readOptions('', options, ['method', 'rollup', 'maxKeysPerRequest'])
   const rollup = own.rollup === undefined ? undefined : readRollup(own.rollup)
   const { method = rollup?.method ?? 'rollup_getProof', maxKeysPerRequest = KEYS_PER_REQUEST } = own

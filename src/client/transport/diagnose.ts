@@ -58,7 +58,7 @@ function diagnoseThrown(error: unknown, asked: Asked, redact: Redact): EndpointE
   const numberIn = (name: string) => (link: object) => Number.isInteger(field(link, name))
   const [coded, answered] = [chain.find(numberIn('code')), chain.find(numberIn('status'))]
   const link = coded ?? answered
-  if (link === undefined) return new EndpointError('UNREACHABLE', { cause: redactCause(error, redact) })
+  if (link === undefined) return new EndpointError('UNREACHABLE', { cause: redactError(error, redact) })
   // viem keeps the endpoint's own message in `details`.
   const message = field(link, 'details') ?? field(link, 'message')
   const said = {
@@ -113,8 +113,7 @@ function diagnoseSaid({ rpc, message, data }: Said, answered: Answered, redact: 
   // An API key may be a number, and appear as the code.
   const code = rpc === null || redact(`${rpc}`) === `${rpc}` ? rpc : 0
   const meaning = meaningOf({ rpc: code, text: said, status: status ?? null, method, params })
-  if (code === null)
-    return new EndpointError(meaning, { found: words === '' ? undefined : words, status, retryAfterMs })
+  if (code === null) return new EndpointError(meaning, { found: words || undefined, status, retryAfterMs })
   return new EndpointError(meaning, { found: `error ${code}: ${excerpt(words)}`, said, status, retryAfterMs })
 }
 
@@ -204,32 +203,23 @@ const isObject = (value: unknown): value is object =>
 
 const malformed = (found: string) => new EndpointError('ENVELOPE_MALFORMED', { found })
 
-/** Removes URLs and keys. */
-export function redactError<T extends EndpointError | ProofError>(error: T, redact: Redact): T
-export function redactError(error: EndpointError | ProofError, redact: Redact): EndpointError | ProofError {
-  if (isProofError(error)) {
-    const { code, path, expected, found } = error
-    const redacted = new ProofError(code, {
-      path,
-      expected: expected && redact(expected),
-      found: found && redact(found),
-    })
-    return redacted.message === error.message ? error : redacted
-  }
-  const { code, found, said, cause } = error
-  return withDetails(error, {
-    found: found && redact(found),
-    said: said && redact(said),
-    // The reason that the caller gave, not the endpoint.
-    cause: code === 'ABORTED' ? cause : redactCause(cause, redact),
-  })
-}
-
-/** What was thrown, as an error that may be shown: its name, message, stack, code and causes. */
-export function redactCause(thrown: unknown, redact: Redact, depth = 0): Error | undefined {
+/** What was thrown, as an error that may be shown: without URLs and keys, with its name, message, stack, code and causes. */
+export function redactError<T extends EndpointError | ProofError>(thrown: T, redact: Redact): T
+export function redactError(thrown: unknown, redact: Redact, depth?: number): Error | undefined
+export function redactError(thrown: unknown, redact: Redact, depth = 0): Error | undefined {
   if (thrown === undefined || depth > MAX_DEPTH) return undefined
-  if (isProofError(thrown) || isKnownError(thrown)) return redactError(thrown, redact)
-  const cause = redactCause(field(Object(thrown), 'cause'), redact, depth + 1)
+  if (isProofError(thrown)) {
+    const [expected, found] = [thrown.expected, thrown.found].map(text => text && redact(text))
+    const redacted = new ProofError(thrown.code, { path: thrown.path, expected, found })
+    return redacted.message === thrown.message ? thrown : redacted
+  }
+  if (isKnownError(thrown)) {
+    const [found, said] = [thrown.found, thrown.said].map(text => text && redact(text))
+    // That of `ABORTED` is the reason that the caller gave, not the endpoint.
+    const cause = thrown.code === 'ABORTED' ? thrown.cause : redactError(thrown.cause, redact)
+    return withDetails(thrown, { found, said, cause })
+  }
+  const cause = redactError(field(Object(thrown), 'cause'), redact, depth + 1)
   const [name = 'Error', message = admitText(thrown, redact), code, stack] = ['name', 'message', 'code', 'stack'].map(
     own => {
       const value = field(Object(thrown), own)
@@ -240,15 +230,11 @@ export function redactCause(thrown: unknown, redact: Redact, depth = 0): Error |
   return Object.assign(error, { name, stack: stack ?? `${name}: ${message}` }, code && { code })
 }
 
-/** A failed check quotes what does not verify, so the URL of the provider is removed from it. */
-export const redactFailure = (error: unknown, ...providers: readonly object[]): unknown =>
-  isProofError(error) ? redactError(error, redactorFor(...providers)) : error
-
-/** A ProofError from `work` quotes what does not verify, so the URLs of these endpoints are removed from it. */
+/** A failed check from `work` quotes what does not verify, so the URLs of these endpoints are removed from it. */
 export async function redactProofErrors<T>(work: () => Promise<T>, ...endpoints: readonly object[]): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw redactFailure(error, ...endpoints)
+    throw isProofError(error) ? redactError(error, redactorFor(...endpoints)) : error
   }
 }

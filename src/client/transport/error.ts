@@ -1,4 +1,3 @@
-import type { ProofErrorCode } from '../../base/error-meanings.ts'
 import { brandError, type ErrorAction, excerpt, hasBrand, isProofError, type ProofError } from '../../base/errors.ts'
 import { MAX_OUTAGE_ROUNDS, MAX_REFUSED_ROUNDS, MAX_UNCLEAR_ROUNDS } from './limits.ts'
 
@@ -112,17 +111,14 @@ const isPassingStatus = (status: number | undefined): boolean =>
 const prospectIn = (code: EndpointErrorCode, status: number | undefined): Prospect | undefined =>
   code === 'HTTP_ERROR' && !isPassingStatus(status) ? 'refused' : prospects.get(code)
 
-const proofProspects = /* @__PURE__ */ new Map<ProofErrorCode, Prospect>([
-  // What is proven of L1 is no endpoint's fault, and none would say otherwise.
-  ['ANCHOR_IMPLEMENTATION_MISMATCH', 'stop'],
-  // An honest beacon API hands out what it has, with the signatures that it has seen. A later update has more.
-  ['BEACON_TOO_FEW_SIGNERS', 'missing'],
-])
-
 /** Undefined for an error that is not of this library. */
 function prospectOf(error: unknown): Prospect | undefined {
   if (isEndpointError(error)) return prospectIn(error.code, error.status)
-  return isProofError(error) ? (proofProspects.get(error.code) ?? 'wrong') : undefined
+  if (!isProofError(error)) return undefined
+  // What is proven of L1 is no endpoint's fault, and none would say otherwise.
+  if (error.code === 'ANCHOR_IMPLEMENTATION_MISMATCH') return 'stop'
+  // An honest beacon API hands out what it has, with the signatures that it has seen. A later update has more.
+  return error.code === 'BEACON_TOO_FEW_SIGNERS' ? 'missing' : 'wrong'
 }
 
 const PASSING: readonly (Prospect | undefined)[] = ['passes', 'unclear', 'missing']
@@ -275,18 +271,12 @@ export const abortedBy = (signal: AbortSignal): EndpointError =>
 export const withDetails = (error: EndpointError, details: EndpointErrorDetails): EndpointError =>
   new EndpointError(error.code, { ...error, cause: error.cause, ...details })
 
-/** An {@link EndpointError} from `work` is rethrown with the endpoint concerned. @param index its place in the layer, from 0 */
-export async function atEndpoint<T>(layer: Layer | undefined, work: () => Promise<T>, index?: number): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!isEndpointError(error)) throw error
-    throw withDetails(error, { layer: layer ?? error.layer, index: index ?? error.index })
-  }
-}
+/** An {@link EndpointError}, with the endpoint concerned. @param index its place in the layer, from 0 */
+export const atEndpoint = (error: unknown, layer: Layer | undefined, index: number | undefined): unknown =>
+  isEndpointError(error) ? withDetails(error, { layer: layer ?? error.layer, index: index ?? error.index }) : error
 
 /** The error, with what was asked. That the caller has ended it concerns no method. */
-export function withMethod<T extends Error>(error: T, method: string): T | EndpointError {
+export function withMethod<T>(error: T, method: string): T | EndpointError {
   if (!isEndpointError(error) || error.code === 'ABORTED' || error.method === method) return error
   return withDetails(error, { method: /^[\w/.:-]{1,120}$/.test(method) ? method : excerpt(method) })
 }

@@ -2,13 +2,12 @@ import { invalid, isArray } from '../../base/arguments.ts'
 import { ArgumentError } from '../../base/errors.ts'
 import { ExcessiveJson, parseBounded } from '../../base/json/parse.ts'
 import { readOptions, verifyWhole } from '../../base/options.ts'
-import { type Asked, diagnoseStatus, parseResponse, type RpcRequest, redactCause } from './diagnose.ts'
-import { abortedBy, EndpointError, isEndpointError, withMethod } from './error.ts'
+import { type Asked, diagnoseStatus, parseResponse, type RpcRequest, redactError } from './diagnose.ts'
+import { EndpointError, isEndpointError, withMethod } from './error.ts'
 import {
   CODE_RESPONSE_LENGTH,
   DEFAULT_RESPONSE_LENGTH,
   ENDPOINT_SHARE,
-  FIRST_LENGTH,
   HEADER_RESPONSE_LENGTH,
   HELD_LENGTH,
   LARGE_RESPONSE_LENGTH,
@@ -22,7 +21,7 @@ import { oneCoding } from './one-coding.ts'
 import type { RequestProvider } from './provider.ts'
 import { queueAt } from './queue.ts'
 import { basicAuthorization, type Origin, redactorOf, setOrigin } from './redact.ts'
-import { createBudget, inherit, isSignal, verifySignal, verifyTimeout } from './waiting.ts'
+import { createBudget, inherit, inTime, isSignal, verifySignal, verifyTimeout } from './waiting.ts'
 
 /** Limits for requests. */
 export interface HttpOptions {
@@ -67,11 +66,14 @@ export interface HttpOptions {
 export function createHttpProvider(url: string | URL, options: HttpOptions = {}): RequestProvider {
   const { origin, exchange } = createConnection(url, options)
   let nextId = 1
-
   const provider: RequestProvider = {
     /** @param over ends the request: from `callProvider`. Clients pass other things */
     async request(args, over?: unknown) {
-      const request = readRequest(args, nextId++)
+      // Despite the type, there may be none. Other fields are ignored, because clients send them.
+      const { method, params = [] }: { method?: unknown; params?: unknown } = Object(args)
+      if (typeof method !== 'string') throw invalid('method', 'the name of a method', method)
+      if (!isArray(params)) throw invalid('params', 'an array', params)
+      const request: RpcRequest = { jsonrpc: '2.0', id: nextId++, method, params }
       const wanted: Wanted = {
         asked: request,
         init: { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: encodeRequest(request) },
@@ -83,15 +85,6 @@ export function createHttpProvider(url: string | URL, options: HttpOptions = {})
   }
   setOrigin(provider, origin)
   return provider
-}
-
-/** Other fields are ignored, because clients send them. @throws ArgumentError */
-function readRequest(args: Parameters<RequestProvider['request']>[0], id: number): RpcRequest {
-  // Despite the type, there may be none.
-  const { method, params = [] }: { method?: unknown; params?: unknown } = Object(args)
-  if (typeof method !== 'string') throw invalid('method', 'the name of a method', method)
-  if (!isArray(params)) throw invalid('params', 'an array', params)
-  return { jsonrpc: '2.0', id, method, params }
 }
 
 /** @throws ArgumentError for what JSON cannot express, because it is not that the endpoint does not answer */
@@ -179,43 +172,37 @@ function createConnection(url: string | URL, options: HttpOptions) {
   verifySignal(signal)
   const [queue, share] = [queueAt(origin.href), createBudget(HELD_LENGTH / ENDPOINT_SHARE)]
 
-  /** The time for a request begins when it is sent. */
   async function exchange(wanted: Wanted, ownSignal?: AbortSignal): Promise<unknown> {
     const given = anyOf(signal, ownSignal)
+    // The time for a request begins when it is sent.
+    const send = () => inTime(timeoutMs, abort => sendAndRead(wanted, abort), given)
     try {
-      return await queue.run(() => exchangeOnce(wanted, given), { signal: given, timeoutMs, maxRetries })
+      return await queue.run(send, { signal: given, timeoutMs, maxRetries })
     } catch (error) {
-      throw isEndpointError(error) ? withMethod(error, wanted.asked.method) : error
+      throw withMethod(error, wanted.asked.method)
     }
   }
 
-  async function exchangeOnce(wanted: Wanted, given: AbortSignal | undefined): Promise<unknown> {
+  async function sendAndRead(wanted: Wanted, abort: AbortSignal): Promise<unknown> {
     const { asked, to = origin.href, init, maxLength, parse } = wanted
-    // Keep this reference until the end: nothing else holds the signal strongly, and once collected, it never fires.
-    const deadline = AbortSignal.timeout(timeoutMs)
-    const abort = given === undefined ? deadline : AbortSignal.any([given, deadline])
     const held: (() => void)[] = []
     // All that it may need, at once and in this order: two halves that wait for each other would wait for ever.
     const hold = async () => {
       if (held.length > 0) return
       for (const budget of [share, room]) held.push(await budget.take(maxLength, abort))
     }
-    const sent = { ...init, headers: { ...headers, ...init?.headers }, signal: abort }
-    const sendAndRead = async () => {
+    const sent: RequestInit = { ...init, headers: { ...headers, ...init?.headers }, signal: abort, redirect: 'manual' }
+    const send = async () => {
       // A redirected POST may arrive as another method, at another place.
-      const response = await fetch(to, { ...sent, redirect: 'manual', ...oneCoding() })
+      const response = await fetch(to, { ...sent, ...oneCoding() })
       return parse(await readBody(response, asked, () => readText(response, maxLength, hold), origin))
     }
     try {
       // All requests are reads, which may arrive twice. Servers close a connection while the next request is on its way.
-      return await sendAndRead().catch(error =>
-        isClosed(error) && !abort.aborted ? sendAndRead() : Promise.reject(error),
-      )
+      return await send().catch(error => (isClosed(error) && !abort.aborted ? send() : Promise.reject(error)))
     } catch (error) {
-      if (given?.aborted) throw abortedBy(given)
-      if (isEndpointError(error) && error.code !== 'ABORTED') throw error
-      if (deadline.aborted) throw new EndpointError('TIMEOUT')
-      throw new EndpointError('UNREACHABLE', { ...systemCodeIn(error), cause: redactCause(error, redact) })
+      if (isEndpointError(error) || abort.aborted) throw error
+      throw new EndpointError('UNREACHABLE', { ...systemCodeIn(error), cause: redactError(error, redact) })
     } finally {
       for (const release of held) release()
     }
@@ -303,7 +290,7 @@ async function readBody(
 async function readText(response: Response, maxLength: number, hold: () => Promise<void>): Promise<string> {
   const reader = response.body?.getReader()
   // It grows by doubling, because the pieces may be as short as the endpoint likes.
-  let bytes = new Uint8Array(FIRST_LENGTH)
+  let bytes = new Uint8Array(2 ** 14)
   let length = 0
   while (reader !== undefined) {
     const { done, value } = await reader.read()

@@ -2,9 +2,8 @@
 
 /** How much of an error's text is read. */
 export const MAX_TEXT_LENGTH = 4096
-/** Maximum depth to which the `data` of an error is shown and its causes are followed. */
+/** How deep and how many errors inside an error are read. */
 export const MAX_DEPTH = 5
-/** How many of the errors inside an error are read. */
 export const MAX_CAUSES = 32
 
 /** How deep lists lie in a block (its transactions, one of them) or in receipts (one of them, its logs, one of them). */
@@ -19,8 +18,6 @@ export const LARGE_RESPONSE_LENGTH = 2 ** 20
 export const HELD_LENGTH = 2 ** 26
 /** One endpoint gets this part of them, so that it cannot keep the others waiting. */
 export const ENDPOINT_SHARE = 2
-/** Bytes for which a response has room at first. */
-export const FIRST_LENGTH = 2 ** 14
 /** The response to a request for a number or a word. The rest is for an error that is explained at length. */
 export const SHORT_RESPONSE_LENGTH = 2 ** 16
 /** For each key of a proof: L1's are the longest, with 65 nodes of 532 bytes. Two more are for the account. */
@@ -47,9 +44,8 @@ export const FINALITY_LENGTH = 2 ** 16
 export const MAX_UPDATES_AT_ONCE = 8
 /** Beacon APIs that are asked at once. A further one is asked when one of them has answered or is silent. */
 export const BEACON_APIS_AT_ONCE = 8
-/** Milliseconds of silence after which another endpoint of L1 or L2 is asked as well. */
+/** Milliseconds of silence after which another endpoint of L1 or L2, or another beacon API, is asked as well. */
 export const SILENCE_MS = 500
-/** Milliseconds of silence after which another beacon API is asked as well. */
 export const STAGGER_MS = 1_000
 /** Milliseconds that other beacon APIs have once one has proven a recent block, and other sources of an L1 block hash once enough agree. */
 export const STRAGGLE_MS = 2_000
@@ -111,9 +107,8 @@ export const MAX_STRAGGLERS = 64
 export const MAX_QUEUES = 256
 /** Milliseconds between two reports of what requests wait for. */
 export const TELL_MS = 5_000
-/** Milliseconds for which an endpoint is not asked for a method that it does not serve. */
+/** Milliseconds for which an endpoint is not asked for a method that it does not serve, and how many such methods are known of it. */
 export const LACKING_MS = 600_000
-/** Methods that an endpoint is known not to serve. */
 export const MAX_LACKING = 64
 
 /** How often a request is sent again because the endpoint is busy, unless the caller allows more. */
@@ -124,9 +119,8 @@ export const REQUEST_TIMEOUT_MS = 30_000
 export const LONGEST_RETRY_AFTER = 86_400_000
 /** Milliseconds that a request may take: timers take at most 31 bits. */
 export const MAX_TIMEOUT = 2 ** 31 - 1
-/** Milliseconds after the first failure of a follower. Doubles with each further one in a row. */
+/** Milliseconds after the first failure of a follower, before chance is added. Doubles with each further one in a row, up to a bound. */
 export const FIRST_BACKOFF = 1_000
-/** Milliseconds between two attempts of a follower at most, before chance is added. */
 export const MAX_BACKOFF = 300_000
 /** Milliseconds between two polls of a follower. */
 export const MAX_INTERVAL = 2 ** 30

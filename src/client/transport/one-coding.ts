@@ -22,17 +22,14 @@ export function oneCoding(): object {
   void globalThis.Headers
   const dispatcher: unknown = Reflect.get(globalThis, DISPATCHER)
   if (!hasMethod(dispatcher, 'dispatch')) return {}
-  // It has the method.
-  const dispatch: Dispatcher['dispatch'] = (options, handler) =>
-    (dispatcher as Dispatcher).dispatch(options, withoutCodings(handler))
+  const dispatch: Dispatcher['dispatch'] = (options, handler) => {
+    const own: Handler = Object.create(handler)
+    own.onHeaders = (status, headers, ...rest) =>
+      handler.onHeaders?.call(own, status, withoutManyCodings(headers), ...rest)
+    // It has the method.
+    return (dispatcher as Dispatcher).dispatch(options, own)
+  }
   return { dispatcher: { dispatch } }
-}
-
-function withoutCodings(handler: Handler): Handler {
-  const own: Handler = Object.create(handler)
-  own.onHeaders = (status, headers, ...rest) =>
-    handler.onHeaders?.call(own, status, withoutManyCodings(headers), ...rest)
-  return own
 }
 
 /** @param headers names and values in turn */

@@ -1,7 +1,7 @@
 import { decodeQuantity } from '../../base/hex.ts'
 import { hasMethod } from '../../base/options.ts'
 import { diagnoseWith } from './diagnose.ts'
-import { abortedBy, EndpointError, isEndpointError, withMethod } from './error.ts'
+import { abortedBy, EndpointError, type Failure, isEndpointError, withMethod } from './error.ts'
 import { LACKING_MS, MAX_LACKING, MAX_RETRIES, REQUEST_TIMEOUT_MS } from './limits.ts'
 import { queueOf } from './queue.ts'
 import { originOf, redactorFor } from './redact.ts'
@@ -28,18 +28,20 @@ export function noteLack(provider: object, method: string, error: EndpointError)
   LACKS.set(provider, lacks.set(method, { error, until: performance.now() + LACKING_MS, isTold: false }))
 }
 
+export const isLack = (error: unknown): error is EndpointError =>
+  isEndpointError(error) && error.code === 'METHOD_UNKNOWN'
+
 /** Whether this failure has to be told: that the endpoint does not serve a method, once. */
-export function isNews(provider: object, { code, method = '' }: EndpointError): boolean {
-  const lack = code === 'METHOD_UNKNOWN' ? LACKS.get(provider)?.get(method) : undefined
+export function isNews(provider: object | undefined, error: Failure): boolean {
+  const lack = isLack(error) && provider ? LACKS.get(provider)?.get(error.method ?? '') : undefined
   if (lack?.isTold) return false
   if (lack !== undefined) lack.isTold = true
   return true
 }
 
-/** Forgets what these failures are about, because no endpoint serves it: each attempt is to find out anew. */
-export function forgetLacks(providers: readonly object[], failures: readonly unknown[]): void {
-  const methods = failures.flatMap(failure => (isEndpointError(failure) ? [failure.method ?? ''] : []))
-  for (const provider of providers) for (const method of methods) LACKS.get(provider)?.delete(method)
+/** For when no endpoint serves a method: each attempt is to find out anew. */
+export function forgetLacks(providers: readonly object[], lacks: readonly EndpointError[]): void {
+  for (const provider of providers) for (const { method = '' } of lacks) LACKS.get(provider)?.delete(method)
 }
 
 /** An EIP-1193 provider. viem's clients and transports, browser wallets and light clients are such providers. */
@@ -70,18 +72,6 @@ export type AnyProvider = RequestProvider | SendProvider
 export const isProvider = (value: unknown): value is AnyProvider =>
   hasMethod(value, 'request') || hasMethod(value, 'send')
 
-interface Call {
-  readonly method: string
-  readonly params: readonly unknown[]
-}
-
-/** @param over for a provider of this library alone: others may take a second argument for something else */
-function send(provider: AnyProvider, { method, params }: Call, ...over: readonly AbortSignal[]): Promise<unknown> {
-  return 'request' in provider && typeof provider.request === 'function'
-    ? Reflect.apply(provider.request, provider, [{ method, params }, ...over])
-    : (provider as SendProvider).send(method, [...params])
-}
-
 /**
  * Sends one request, in the queue of its endpoint. One that is like a request under way shares its answer, and nobody may change
  * that. `METHOD_UNKNOWN` without a request while the endpoint is known not to serve the method. A provider of the caller has as much
@@ -96,7 +86,7 @@ export async function callProvider(
   if (signal?.aborted) throw abortedBy(signal)
   const lack = lackOf(provider, method)
   if (lack !== undefined) throw lack
-  const sendOne = (own: AbortSignal | undefined) => sendInTurn(provider, { method, params }, own)
+  const sendOne = (own: AbortSignal | undefined) => sendInTurn(provider, method, params, own)
   try {
     if (!SHARED.test(method)) return await sendOne(signal)
     const flights = FLIGHTS.get(provider) ?? createFlights<string>()
@@ -104,7 +94,7 @@ export async function callProvider(
     return await flights.run(`${method} ${JSON.stringify(params)}`, signal, sendOne)
   } catch (error) {
     const failure = withMethod(diagnoseWith(redactorFor(provider), error, { method, params }), method)
-    if (isEndpointError(failure) && failure.code === 'METHOD_UNKNOWN') noteLack(provider, method, failure)
+    if (isLack(failure)) noteLack(provider, method, failure)
     throw failure
   }
 }
@@ -115,11 +105,22 @@ const SHARED =
 
 const FLIGHTS = new WeakMap<object, ReturnType<typeof createFlights<string>>>()
 
-function sendInTurn(provider: AnyProvider, call: Call, signal: AbortSignal | undefined): Promise<unknown> {
-  if (originOf(provider) !== undefined) return orAbort(() => send(provider, call, ...(signal ? [signal] : [])), signal)
+function sendInTurn(
+  provider: AnyProvider,
+  method: string,
+  params: readonly unknown[],
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  // One of this library has its queue inside, and takes a signal. Others may take a second argument for something else.
+  const isOwn = originOf(provider) !== undefined
+  const send = async () =>
+    'request' in provider && typeof provider.request === 'function'
+      ? Reflect.apply(provider.request, provider, [{ method, params }, ...(isOwn ? [signal] : [])])
+      : (provider as SendProvider).send(method, [...params])
+  if (isOwn) return orAbort(send, signal)
   const sendOnce = () =>
-    inTime(REQUEST_TIMEOUT_MS, async () => send(provider, call), signal).catch(error => {
-      throw diagnoseWith(redactorFor(provider), error, call)
+    inTime(REQUEST_TIMEOUT_MS, send, signal).catch(error => {
+      throw diagnoseWith(redactorFor(provider), error, { method, params })
     })
   return queueOf(provider).run(sendOnce, { signal, timeoutMs: REQUEST_TIMEOUT_MS, maxRetries: MAX_RETRIES })
 }

@@ -70,17 +70,11 @@ function createRate({ now, random }: Clock) {
   let nextAt = 0
 
   return {
-    get perSecond() {
-      return learnt && rateOf(learnt)
-    },
+    perSecond: (): number | undefined => learnt && rateOf(learnt),
     /** Milliseconds of the pause that are left. */
-    get pause() {
-      return Math.max(until - now(), 0)
-    },
+    pause: (): number => Math.max(until - now(), 0),
     /** Whether one request alone finds out if the endpoint is still busy. */
-    get isProbing() {
-      return inARow > 0
-    },
+    isProbing: (): boolean => inARow > 0,
     /** Milliseconds until the next request may be sent. */
     delay: (): number => Math.max(until, nextAt) - now(),
     /** A request is sent. @returns the round in which, for what becomes of it */
@@ -177,18 +171,18 @@ function createWatchers(now: () => number) {
 
 /** A queue of its own, for tests. Anything else takes the one of its endpoint. */
 export function createQueue(clock: Clock = systemClock) {
-  const [turns, rate, { tell, watch }] = [createTurns<Entry>(), createRate(clock), createWatchers(clock.now)]
+  const [turns, rate, { tell, watch }] = [createTurns<Entry>(pump), createRate(clock), createWatchers(clock.now)]
   let [active, activeBulk, bulkAtOnce, singleInARow] = [0, 0, BULK_AT_FIRST, 0]
   let cancel = () => {}
 
   function pump(): void {
     cancel()
-    while (turns.length() > 0 && active < (rate.isProbing ? 1 : REQUESTS_AT_ONCE)) {
+    while (turns.length() > 0 && active < (rate.isProbing() ? 1 : REQUESTS_AT_ONCE)) {
       const delay = rate.delay()
       if (delay > 0) {
         cancel = clock.after(Math.ceil(delay), pump)
-        const { perSecond: requestsPerSecond, pause } = rate
-        return void tell({ waiting: turns.length(), requestsPerSecond, pauseMs: Math.ceil(pause) })
+        const pauseMs = Math.ceil(rate.pause())
+        return void tell({ waiting: turns.length(), requestsPerSecond: rate.perSecond(), pauseMs })
       }
       const isBulkDue = singleInARow >= SINGLE_IN_A_ROW || turns.length(BULK) === turns.length()
       const entry = turns.next(({ isBulk }) => !isBulk || (isBulkDue && activeBulk < bulkAtOnce))
@@ -218,16 +212,14 @@ export function createQueue(clock: Clock = systemClock) {
      */
     async run<T>(send: () => Promise<T>, { signal, timeoutMs, maxRetries }: Sending): Promise<T> {
       if (signal?.aborted) throw abortedBy(signal)
-      if (rate.pause >= timeoutMs) throw tooLong(rate.pause)
+      if (rate.pause() >= timeoutMs) throw tooLong(rate.pause())
       if (turns.length() >= MAX_QUEUED) throw new EndpointError('RATE_LIMITED', { found: 'too many requests wait' })
       const entry = { timeoutMs, isBulk: isBulk(signal), round: 0 }
       let waited = 0
       try {
         for (let retries = 0; ; retries++) {
           // Whoever was refused has waited longest.
-          const turn = turns.wait(entry, entry.isBulk ? BULK : ownerOf(signal), signal, retries > 0)
-          pump()
-          await turn
+          await turns.wait(entry, entry.isBulk ? BULK : ownerOf(signal), signal, retries > 0)
           try {
             const answer = await send()
             end(entry, true)
@@ -236,7 +228,7 @@ export function createQueue(clock: Clock = systemClock) {
             end(entry, !isBusy(error) && !isUnanswered(error))
             if (!isBusy(error)) throw error
             waited += rate.refuse(entry.round, error.retryAfterMs, error.code === 'RATE_LIMITED')
-            turns.fail(tooLong(rate.pause), other => rate.pause >= other.timeoutMs)
+            turns.fail(tooLong(rate.pause()), other => rate.pause() >= other.timeoutMs)
             // A pause that would reach the time limit is not begun.
             if (signal?.aborted) throw abortedBy(signal)
             if (retries >= maxRetries || waited >= timeoutMs) throw error

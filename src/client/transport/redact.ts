@@ -83,21 +83,11 @@ function keysOf(url: URL): string[] {
   // If a parameter has no value, as in `?key`, its name may be the key.
   const names = search.slice(1).split(/[&=]/)
   const parameters = [...searchParams.values(), ...names.filter(name => !searchParams.get(name))]
+  const parts = [host, hostname, ...labels, username, password, ...segments, ...parameters, hash.slice(1)]
   // Who decodes it needs no padding, and may spell it for URLs.
-  const authorization = (basicAuthorization(url) ?? '').replace(/^Basic |={1,2}$/g, '')
-  const parts = [
-    host,
-    hostname,
-    ...labels,
-    authorization,
-    authorization.replaceAll('+', '-').replaceAll('/', '_'),
-    username,
-    password,
-    ...segments,
-    ...parameters,
-    hash.slice(1),
-  ]
-  const keys = new Set([...parts, ...parts.map(tryDecodeUri)].flatMap(part => [part, part.toUpperCase()]))
+  const basic = (basicAuthorization(url) ?? '').replace(/^Basic |={1,2}$/g, '')
+  const spelt = [...parts, ...parts.map(tryDecodeUri), basic, basic.replaceAll('+', '-').replaceAll('/', '_')]
+  const keys = new Set(spelt.flatMap(part => [part, part.toUpperCase()]))
   keys.delete('')
   return [...keys].sort((a, b) => b.length - a.length)
 }
@@ -112,14 +102,10 @@ function tryDecodeUri(part: string): string {
 
 /** One character: as it is, percent-encoded up to four times, or as a JSON escape. */
 function patternOf(character: string): string {
-  const percent = [...new TextEncoder().encode(character)]
-    .map(byte => `%(?:25){0,3}${byte.toString(16).padStart(2, '0')}`)
-    .join('')
-  const escaped = character
-    .split('')
-    .map(unit => String.raw`\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-    .join('')
-  return `(?:${character.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}|${percent}|${escaped})`
+  const digits = (code: number, length: number) => code.toString(16).padStart(length, '0')
+  const bytes = Array.from(new TextEncoder().encode(character), byte => `%(?:25){0,3}${digits(byte, 2)}`)
+  const units = character.split('').map(unit => String.raw`\\u${digits(unit.charCodeAt(0), 4)}`)
+  return `(?:${character.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}|${bytes.join('')}|${units.join('')})`
 }
 
 export interface Origin {

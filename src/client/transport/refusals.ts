@@ -15,10 +15,10 @@ export interface Refusal {
 /** A row of {@link TABLE}. It holds if all of its conditions do. */
 interface Row {
   readonly code: EndpointErrorCode
-  /** Words, all of which have to be there. */
+  /** All of which have to be there. */
   readonly words?: readonly RegExp[]
   readonly rpc?: readonly (number | null)[]
-  readonly status?: readonly number[]
+  readonly status?: readonly (number | null)[]
   readonly method?: RegExp
   /** The request names a block by tag. */
   readonly hasTag?: true
@@ -167,17 +167,12 @@ const TABLE: readonly Row[] = [
 ]
 
 /** What the table does not know is an error of the endpoint. */
-export function meaningOf(refusal: Refusal): EndpointErrorCode {
-  const found = TABLE.find(row => holds(row, refusal))
-  return found?.code ?? (refusal.rpc === null && refusal.status !== null ? 'HTTP_ERROR' : 'ENDPOINT_ERROR')
-}
-
-function holds(row: Row, { rpc, text, status, method, params }: Refusal): boolean {
-  return (
+export function meaningOf({ rpc, text, status, method, params }: Refusal): EndpointErrorCode {
+  const holds = (row: Row) =>
     (row.rpc?.includes(rpc) ?? true) &&
-    (row.status === undefined || (status !== null && row.status.includes(status))) &&
+    (row.status?.includes(status) ?? true) &&
     (row.method?.test(method) ?? true) &&
     (row.hasTag === undefined || params.some(param => TAGS.includes(param))) &&
     (row.words?.every(words => words.test(text)) ?? true)
-  )
+  return TABLE.find(holds)?.code ?? (rpc === null && status !== null ? 'HTTP_ERROR' : 'ENDPOINT_ERROR')
 }

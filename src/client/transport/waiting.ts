@@ -22,18 +22,17 @@ export function inherit(signal: AbortSignal, whole: AbortSignal | undefined, bul
   ORIGINS.set(signal, { owner: ownerOf(whole) ?? signal, isBulk: bulk })
 }
 
-const ENDS = new WeakMap<AbortSignal, Map<symbol, () => void>>()
+const ENDS = new WeakMap<AbortSignal, Set<() => void>>()
 
 /** However many wait for a signal, it has one listener: Node warns of more than ten. @returns prevents the call */
 function onAbort(signal: AbortSignal | undefined, end: () => void): () => void {
   if (signal === undefined) return () => {}
-  const ends = ENDS.get(signal) ?? new Map<symbol, () => void>()
-  ENDS.set(signal, ends)
-  const own = Symbol()
-  if (ends.set(own, end).size === 1) signal.addEventListener('abort', endAll, { once: true })
+  const ends = ENDS.get(signal) ?? new Set()
+  ENDS.set(signal, ends.add(end))
+  if (ends.size === 1) signal.addEventListener('abort', endAll, { once: true })
   return () => {
     // A signal of several others lives as long as it has a listener.
-    if (ends.delete(own) && ends.size === 0) signal.removeEventListener('abort', endAll)
+    if (ends.delete(end) && ends.size === 0) signal.removeEventListener('abort', endAll)
   }
 }
 
@@ -174,8 +173,8 @@ export const inAdvance = <T>(
   work: (index: number, signal: AbortSignal) => Promise<T>,
   signal?: AbortSignal,
 ): AsyncGenerator<T, void> => {
-  async function* indices() {
-    for (let index = 0; index < count; index++) yield index
+  const indices = async function* () {
+    yield* Array(count).keys()
   }
   return eachInAdvance(indices, atOnce, work, signal, count > FEW)
 }
@@ -224,8 +223,12 @@ interface Turn<T> {
   end(error?: unknown): void
 }
 
-/** Those that wait for their turns, by whose work they belong to: owners take turns, whatever each of them asks for. */
-export function createTurns<T>() {
+/**
+ * Those that wait for their turns, by whose work they belong to: owners take turns, whatever each of them asks for.
+ *
+ * @param serve begins those that may begin. Called when one more waits, or one that others may have waited for waits no more
+ */
+export function createTurns<T>(serve: () => void) {
   const owners = new Map<unknown, Set<Turn<T>>>()
   let length = 0
   return {
@@ -245,10 +248,14 @@ export function createTurns<T>() {
             return error === undefined ? resolve() : reject(error)
           },
         }
-        const forget = onAbort(signal, () => signal && turn.end(abortedBy(signal)))
+        const forget = onAbort(signal, () => {
+          turn.end(signal && abortedBy(signal))
+          serve()
+        })
         const own = owners.get(owner) ?? new Set()
         owners.set(owner, isFirst ? new Set([turn, ...own]) : own.add(turn))
         length++
+        serve()
       }),
     /** Begins the first that may begin of the owner who has waited longest. */
     next(mayBegin: (item: T) => boolean): T | undefined {
@@ -272,25 +279,16 @@ export function createTurns<T>() {
 
 /** Lets works hold `total` of something together; the others wait, in order. One that needs more holds all of it. */
 export function createBudget(total: number) {
-  const turns = createTurns<number>()
   let free = total
-  function serve(): void {
-    for (;;) {
-      const amount = turns.next(one => one <= free)
-      if (amount === undefined) return
-      free -= amount
-    }
+  const fits = (amount: number) => amount <= free
+  const serve = () => {
+    for (let amount = turns.next(fits); amount !== undefined; amount = turns.next(fits)) free -= amount
   }
+  const turns = createTurns<number>(serve)
   /** @returns what gives it back. @throws EndpointError `ABORTED` */
   async function take(wanted: number, signal?: AbortSignal, owner = ''): Promise<() => void> {
     const amount = Math.min(wanted, total)
-    const turn = turns.wait(amount, owner, signal)
-    serve()
-    // Others may have waited for this one alone.
-    await turn.catch(error => {
-      serve()
-      throw error
-    })
+    await turns.wait(amount, owner, signal)
     return () => {
       free += amount
       serve()
@@ -304,11 +302,7 @@ export function createBudget(total: number) {
     },
     async run<T>(work: () => Promise<T>): Promise<T> {
       const release = await take(1)
-      try {
-        return await work()
-      } finally {
-        release()
-      }
+      return work().finally(release)
     },
   }
 }

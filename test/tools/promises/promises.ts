@@ -387,7 +387,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'Keep an honest endpoint from being heard',
       'client/endpoints',
       'never returns a wrong answer if another endpoint has the right one',
-      ...['src/client/sources/pool.ts', 'failures.set(outcome.index, outcome.error)', 'throw outcome.error'],
+      ...['src/client/sources/endpoints.ts', 'failures.set(outcome.index, outcome.error)', 'throw outcome.error'],
     ),
     promised(
       'Hold up the honest beacon API',
