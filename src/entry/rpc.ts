@@ -18,7 +18,7 @@ export {
   followMessages,
   type MessagesProgress,
 } from '../client/follow/follow-messages.ts'
-export type { FollowEvent, FollowOptions, FollowProgress, FollowRequest } from '../client/follow/follow-options.ts'
+export type { FollowEvent, FollowOptions, FollowProgress, FollowRequest } from '../client/follow/options.ts'
 export {
   type AgreementOptions,
   type DissentingSource,

@@ -25,13 +25,7 @@ import { EndpointError } from '../transport/error.ts'
 import { MAX_MESSAGES } from '../transport/limits.ts'
 import { begin, partOf, type Scope, scoped } from '../transport/waiting.ts'
 import { follow, type Proven, type Timing } from './follow.ts'
-import {
-  FOLLOWING,
-  type FollowOptions,
-  type FollowProgress,
-  type Settings,
-  verifyFollowOptions,
-} from './follow-options.ts'
+import { FOLLOWING, type FollowOptions, type FollowProgress, type Settings, verifyFollowOptions } from './options.ts'
 import type { View } from './poll.ts'
 
 /** Whose messages to follow, and from where. */
@@ -127,10 +121,7 @@ export interface FollowedMessages {
 export const followMessages = (options: FollowMessagesOptions): AsyncGenerator<FollowedMessages, void, void> =>
   followMessagesWith(options)
 
-export function followMessagesWith(
-  options: FollowMessagesOptions,
-  timing?: Timing,
-): AsyncGenerator<FollowedMessages, void, void> {
+export function followMessagesWith(options: FollowMessagesOptions, timing?: Timing) {
   const own = readOptions('', options, [...FOLLOWING, 'from', 'to', 'layout'], ['from', 'to'])
   const { from, to, layout: ownLayout, ...rest } = own
   const layout = readLayout(ownLayout)

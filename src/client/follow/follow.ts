@@ -20,14 +20,7 @@ import {
 } from '../transport/error.ts'
 import { FIRST_BACKOFF, MAX_BACKOFF, MAX_LAGGING_ROUNDS, MAX_MISSING_ROUNDS } from '../transport/limits.ts'
 import { begin, sleep } from '../transport/waiting.ts'
-import {
-  type Course,
-  type FollowOptions,
-  type FollowProgress,
-  type Settings,
-  verifyFollowOptions,
-  writeState,
-} from './follow-options.ts'
+import { type FollowOptions, type FollowProgress, type Settings, verifyFollowOptions, writeState } from './options.ts'
 import { poll, type View } from './poll.ts'
 
 /** One finalization, proven. */
@@ -232,12 +225,8 @@ function createPatience({ onEvent }: Settings, { random }: Timing) {
 }
 
 /** Why to wait for the proofs of the next finalization, or to end. Null to skip it. */
-async function failureOf(
-  settings: Settings,
-  view: View,
-  { pending, missingRounds }: Course,
-  error: EndpointError,
-): Promise<EndpointError | null> {
+async function failureOf(settings: Settings, view: View, course: Settings['begun'], error: EndpointError) {
+  const { pending, missingRounds } = course
   const { skipUnavailable } = settings
   const [hint, newest] = [pending[0], pending.at(-1)]
   // A lagging endpoint catches up. One that holds a newer block does not, unless several nodes share its URL.

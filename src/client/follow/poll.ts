@@ -5,7 +5,7 @@ import { fetchAnchor, fetchL1Block, fetchNewest, unless } from '../l1/l1.ts'
 import { diagnoseWith } from '../transport/diagnose.ts'
 import { EndpointError } from '../transport/error.ts'
 import { redactUrls } from '../transport/redact.ts'
-import type { Course, L1Mark, Settings } from './follow-options.ts'
+import type { Course, L1Mark, Settings } from './options.ts'
 
 /** An L1 block from which everything is proven. */
 export interface View {
@@ -16,12 +16,7 @@ export interface View {
 }
 
 /** The L1 block that is trusted now, and what L1 lists up to it; null if it shows nothing new. */
-export async function poll(
-  settings: Settings,
-  lister: Lister,
-  course: Course,
-  before: View | null,
-): Promise<{ readonly view: View; readonly course: Course } | null> {
+export async function poll(settings: Settings, lister: Lister, course: Course, before: View | null) {
   const { last, trusted } = course
   const { l1BlockHash, onEvent } = settings
   const ask = async (): Promise<unknown> => l1BlockHash()

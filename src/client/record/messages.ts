@@ -118,24 +118,13 @@ async function* readPieces(
   }
 }
 
-/** All messages of these blocks. */
-export async function askSent(
-  provider: AnyProvider,
-  sender: Sender,
-  blocks: BlockRange,
-  attempt: Attempt,
-): Promise<SentMessage[]> {
+export async function askSent(provider: AnyProvider, sender: Sender, blocks: BlockRange, attempt: Attempt) {
   const sent: SentMessage[] = []
   for await (const all of readPieces(provider, sender, blocks, attempt)) sent.push(...all)
   return sent
 }
 
-/**
- * In the logs of its transaction, or in those of all blocks from the newest back.
- *
- * @param wanted hexadecimal in lower case
- * @throws EndpointError `MESSAGE_MISSING`; ProofError
- */
+/** In the logs of its transaction, or of all blocks from the newest back. @param wanted in lower case @throws EndpointError, ProofError */
 export async function findSent(
   provider: AnyProvider,
   sender: Sender,
@@ -156,12 +145,7 @@ export async function findSent(
   throw new EndpointError('MESSAGE_MISSING', { found: `there is none in the blocks ${first} to ${last}`, layer })
 }
 
-async function findInTransaction(
-  provider: AnyProvider,
-  sender: Sender,
-  hash: Hex,
-  signal: AbortSignal,
-): Promise<SentMessage> {
+async function findInTransaction(provider: AnyProvider, sender: Sender, hash: Hex, signal: AbortSignal) {
   const { layer, address } = sender
   const receipt = await callProvider(provider, 'eth_getTransactionReceipt', [hash], signal)
   if (!isGiven(receipt)) throw new EndpointError('MESSAGE_MISSING', { found: `no ${hash}`, layer })
@@ -177,17 +161,8 @@ async function findInTransaction(
   throw new EndpointError('MESSAGE_MISSING', { found: sent ? some : 'there is none in the transaction', layer })
 }
 
-/**
- * The blocks of the finalization that holds an L2 block, as an L1 endpoint says: a hint.
- *
- * @throws EndpointError `MESSAGE_MISSING` if the block is too old to be found
- */
-export async function findBlocks(
-  provider: AnyProvider,
-  source: L1Source,
-  l1Block: L1Block,
-  block: bigint,
-): Promise<BlockRange> {
+/** The blocks of the finalization of an L2 block, as an L1 endpoint says: a hint. @throws EndpointError `MESSAGE_MISSING` if it is too old */
+export async function findBlocks(provider: AnyProvider, source: L1Source, l1Block: L1Block, block: bigint) {
   const oldest = oldestBefore(l1Block.number)
   // What is finalized first begins with block 0.
   const ends: bigint[] = oldest > 0n ? [] : [-1n]

@@ -13,17 +13,14 @@ import { type RecordOptions, recordState } from './record.ts'
 
 type NewestClaim = Pick<AnyClaim, 'scheme' | 'rollup' | 'trusted' | 'l2BlockNumber'>
 
-/**
- * Opens the bundle of {@link recordNewest}: with a header, it is for the block whose hash L1 holds.
- *
- * @returns `newest`, whose parent hashes lead to the range @throws ProofError
- */
+/** Opens the bundle of {@link recordNewest}. The parent hashes of `newest` lead to the range. @throws ProofError */
 export function openNewest(bundle: unknown, claim: NewestClaim, toBlock?: bigint) {
   const proven = verifyEvidence(bundle, { ...claim, address: historyContract, storageKeys: 'fromBundle' })
   const { l2BlockNumber, account, storage } = proven
   // Unless an L2 state root is trusted, it is proven.
   if (l2BlockNumber === undefined) throw refusal('EVIDENCE_BLOCK_MISMATCH', 'a block', 'none')
   const verified = { ...proven, l2BlockNumber }
+  // There is one if L1 holds the hash of the block.
   const header = headerOf(proven)
   if (header !== undefined) {
     const last = toBlock ?? l2BlockNumber

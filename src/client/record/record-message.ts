@@ -119,10 +119,9 @@ function verifyOptions(options: MessageRecordOptions) {
   const { direction = 'toL1' } = own
   if (direction !== 'toL1' && direction !== 'toL2') throw invalid('direction', 'toL1 or toL2', direction)
   const recording = openRecording(own)
-  const sender: Sender =
-    direction === 'toL2'
-      ? { layer: 'L1', address: lowerCase(recording.rollup.address) }
-      : { layer: 'L2', address: serviceOf(recording) }
+  const isFromL1 = direction === 'toL2'
+  const address = isFromL1 ? lowerCase(recording.rollup.address) : serviceOf(recording)
+  const sender: Sender = { layer: isFromL1 ? 'L1' : 'L2', address }
   const how = { maxKeysPerRequest: KEYS_PER_REQUEST }
   return { ...recording, layout: readLayout(own.layout), sender, how, wanted: readWanted(own.message) }
 }
@@ -131,11 +130,8 @@ function verifyOptions(options: MessageRecordOptions) {
 function readWanted(message: WantedMessage): WantedMessage {
   const own = readOptions('message', message, ['messageHash', 'transactionHash', 'from'])
   const read = (name: keyof WantedMessage, length: number) => own[name] && readHex(`message.${name}`, own[name], length)
-  const wanted = {
-    messageHash: read('messageHash', 32),
-    transactionHash: read('transactionHash', 32),
-    from: read('from', 20),
-  }
+  const [messageHash, transactionHash] = [read('messageHash', 32), read('transactionHash', 32)]
+  const wanted = { messageHash, transactionHash, from: read('from', 20) }
   if (Object.values(wanted).filter(one => one !== undefined).length === 1) return wanted
   throw invalid('message', 'a messageHash, a transactionHash, or from, who sent it', message)
 }

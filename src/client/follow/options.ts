@@ -208,7 +208,6 @@ export function verifyFollowOptions(options: FollowOptions) {
   const { l1BlockHash, requests = [], fromL2BlockNumber: from, resumeFrom = null, onEvent, signal } = own
   const { skipUnavailable = false, pollIntervalMs = 60_000, maxKeysPerRequest } = own
   const network = readNetwork(own.network)
-  const { rollup } = network
   verifyHashSource(l1BlockHash)
   if (from !== undefined) verifyUint('fromL2BlockNumber', from, 64)
   if (typeof skipUnavailable !== 'boolean') throw invalid('skipUnavailable', 'true or false', skipUnavailable)
@@ -226,12 +225,12 @@ export function verifyFollowOptions(options: FollowOptions) {
     l1BlockHash,
     requests: readItems('requests', requests, readRequest),
     from,
-    begun: readState(resumeFrom, rollup.address),
+    begun: readState(resumeFrom, network.rollup.address),
     skipUnavailable,
     pollIntervalMs,
     onEvent,
     signal,
-    how: verifyClientOptions({ rollup, maxKeysPerRequest }),
+    how: verifyClientOptions({ rollup: network.rollup, maxKeysPerRequest }),
   }
 }
 
