@@ -51,7 +51,7 @@ export async function poll(settings: Settings, lister: Lister, course: Course, b
     const code = { 'implementation.old': last.implementation, 'implementation.new': implementation }
     onEvent?.({ name: 'follow.implementation.changed', attributes: { 'l1.block.number': number, ...code } })
   }
-  const next = {
+  const next: Course = {
     ...course,
     last: last && implementation ? { ...last, implementation } : last,
     trusted: l1Block,
