@@ -1,6 +1,6 @@
 import { bigintToBytes, bytesToHex, compareBytes, concatBytes, hexToBytes } from '../../src/base/bytes.ts'
+import { type Trace, traceRead, traceWrite } from '../../src/devnet/world/block.ts'
 import { getLeaf, hashSubtree, pathDigests, putLeaf } from '../../src/devnet/world/sparse.ts'
-import { type Trace, traceRead, traceWrite } from '../../src/devnet/world/trace.ts'
 import { createKind, createTree, locate, rootOf, setValue, type Tree } from '../../src/devnet/world/tree.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import type { HashScheme } from '../../src/verify/scheme/scheme.ts'

@@ -15,7 +15,7 @@ import {
 } from '../../verify/messages/message.ts'
 import { messageTrees } from '../../verify/messages/tree.ts'
 import type { World } from '../world/world.ts'
-import type { BlockStore } from './block-store.ts'
+import type { BlockStore } from './block.ts'
 import type { ChainTransaction, DescribedContent } from './content.ts'
 import type { Anchored, Bridge, ContractChange, Write } from './contract.ts'
 import { DEMO_SIGNERS, signCall } from './demo-transfer.ts'

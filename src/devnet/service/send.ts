@@ -14,9 +14,9 @@ import { type Transaction, verifyTransactions } from '../../verify/blocks/transa
 import type { World } from '../world/world.ts'
 import { BASE_FEE, GAS_LIMIT, MINER, ZERO_HASH } from './block.ts'
 import type { FullChain, NextBlock } from './chain.ts'
+import { readRaw } from './content.ts'
 import { MethodError, rpcCodes } from './json-rpc.ts'
 import { MAX_SENDING } from './limits.ts'
-import { readRaw } from './raw-transaction.ts'
 
 /** In the words of geth, which clients know. */
 const refused = (message: string) => new MethodError(rpcCodes.serverError, message)

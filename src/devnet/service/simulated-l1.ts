@@ -5,8 +5,15 @@ import { readOptions, verifyUint, verifyWhole } from '../../base/options.ts'
 import { encodeInteger } from '../../verify/anchor/rlp.ts'
 import type { Rollup } from '../../verify/anchor/rollup.ts'
 import type { BeaconNetwork } from '../../verify/beacon/network.ts'
-import { type Block, describeStored, GENESIS_TIME, NO_CONTENT, sealBlock, ZERO_HASH } from './block.ts'
-import { createBlockStore } from './block-store.ts'
+import {
+  type Block,
+  createBlockStore,
+  describeStored,
+  GENESIS_TIME,
+  NO_CONTENT,
+  sealBlock,
+  ZERO_HASH,
+} from './block.ts'
 import {
   type Bridge,
   type ContractChange,
@@ -15,8 +22,7 @@ import {
   type Finalization,
   type TimedFinalization,
 } from './contract.ts'
-import { type Trie, trieRoot } from './growing-trie.ts'
-import { CONTRACT_ACCOUNT, proveAccount, putAccount, slotIn } from './state-trie.ts'
+import { CONTRACT_ACCOUNT, proveAccount, putAccount, slotIn, type Trie, trieRoot } from './growing-trie.ts'
 
 /** How the simulated L1 behaves. */
 export interface L1Options {

@@ -8,8 +8,7 @@ import type { GetProofResult } from '../../verify/tree/answer.ts'
 import { accountTree, storageTree } from '../../verify/tree/kind.ts'
 import { zeroDigest } from '../../verify/tree/leaf.ts'
 import { type Account, type AccountChanges, decodeChanges, encodeAccount } from './account.ts'
-import { applyAccesses, type BlockAccess } from './block.ts'
-import type { Trace } from './trace.ts'
+import { applyAccesses, type BlockAccess, type Trace } from './block.ts'
 import {
   createKind,
   createTree,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { bytesToBigint, bytesToHex } from '../../../src/base/bytes.ts'
-import { findFloor, insertKey, type Order, removeKey } from '../../../src/devnet/world/order.ts'
+import { findFloor, insertKey, type Order, removeKey } from '../../../src/devnet/world/tree.ts'
 
 // Few different first bytes and priorities, so that lookups hit and miss, and priorities tie.
 const key = fc.tuple(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 5 })).map(([first, last]) => {

@@ -6,10 +6,9 @@ import type { Block } from '../block.ts'
 import type { FullChain } from '../chain.ts'
 import type { ChainLog } from '../content.ts'
 import type { ContractLog } from '../contract.ts'
-import { MethodError, type Methods, rpcCodes } from '../json-rpc.ts'
+import { blockNotFound, MethodError, type Methods, methodsOf, readBlock, rpcCodes } from '../json-rpc.ts'
 import { MAX_KEYS } from '../limits.ts'
 import type { L1 } from '../simulated-l1.ts'
-import { blockNotFound, methodsOf, readBlock } from './common.ts'
 import { getLogs } from './logs.ts'
 
 export function l1Methods({ l1 }: FullChain, chainId: bigint): Methods {

@@ -9,8 +9,7 @@ import type { FullChain, StoredBlock } from '../chain.ts'
 import type { ChainLog } from '../content.ts'
 import { type Method, MethodError } from '../json-rpc.ts'
 import { MAX_TRANSACTION_LENGTH } from '../limits.ts'
-import { filterMethods } from './filters.ts'
-import { getLogs } from './logs.ts'
+import { filterMethods, getLogs } from './logs.ts'
 
 /** Of a block in Prague (EIP-7691). */
 const MAX_BLOB_GAS = 1_179_648
