@@ -4,9 +4,9 @@ import { argumentRefused, briefMessage, didYouMean, requireWritten, UsageError }
 import { sharedOptions, trustOptions } from './options/declared.ts'
 import { formatOptions } from './options/define.ts'
 import { toJson } from './output/report.ts'
-import { fitToTerminal } from './output/terminal.ts'
+import { fitToTerminal } from './output/table.ts'
 import manifest from './package.json' with { type: 'json' }
-import { DocumentError } from './words/error.ts'
+import { DocumentError } from './words/value.ts'
 
 const commands: readonly (readonly [name: string, summary: string, load: () => Promise<{ command: Command }>])[] = [
   ['verify', 'verify an answer, or evidence, against what you trust', () => import('./commands/verify.ts')],

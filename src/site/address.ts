@@ -26,7 +26,6 @@ export function writeAddress({ source, tab, proof }: Address): string {
   return `#${source}${view}`
 }
 
-/** The name of an example in the address. */
 export const nameOf = (title: string): string =>
   title
     .toLowerCase()

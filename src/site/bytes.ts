@@ -19,7 +19,6 @@ import type { PlacedError } from './checks.ts'
 
 /** The bytes of a path that have fields, as the specification lays them out: what each field is called, and what it means. */
 
-/** Some bytes of the answer, and what each part of them means. */
 export type Bytes = ReturnType<typeof readFields>
 /** One part. `end` is exclusive, both are in bytes. */
 export type ByteField = Bytes['fields'][number]

@@ -1,10 +1,12 @@
 import { isHexOf } from '../cli/words/layout.ts'
 import { brief } from '../cli/words/value.ts'
 import { beaconRows, formatTime, type Row, sourceWords, timeRow } from '../cli/words/wording.ts'
+import type { AccountDiff, BlockDiff } from '../entry/transition.ts'
 import type { AnyEvidence } from '../verify/evidence/kinds/state.ts'
 import { type Check, type Checked, checksOf, type GroupKey, type Status, statusOfAll } from './checks.ts'
 import { isTrieOf, type OpenedFile } from './file.ts'
 import { rollupOf } from './inputs.ts'
+import { MAX_CHANGES_SHOWN } from './limits.ts'
 import { isOwn, type Statement } from './statement.ts'
 import { claimWords, type Form, type ProvenState } from './wording.ts'
 
@@ -22,7 +24,6 @@ export interface ChainBox {
   readonly proof: number | null
 }
 
-/** What there is to draw. */
 export interface Scene<Proven> {
   readonly statement: Statement
   readonly checked: Checked
@@ -35,7 +36,6 @@ export interface Scene<Proven> {
   readonly proofs: number
 }
 
-/** What is proven on the way from the trusted value to a block of L2. */
 type ProvenWay = Partial<Omit<AnyEvidence, 'account' | 'storage'> & Way>
 type Way = Parameters<typeof timeRow>[0] & Parameters<typeof beaconRows>[0]
 
@@ -152,7 +152,6 @@ export function drawState(scene: Scene<ProvenState & ProvenWay>): ChainBox[] {
   ]
 }
 
-/** One row of the table of proofs: the account first, then the slots. */
 export type ProofSummary = ReturnType<typeof summarize>
 
 export function summarize(
@@ -173,4 +172,32 @@ export function summarize(
     // 32 bytes; empty unless the slot is proven to exist.
     value: slot?.exists ? slot.value : '',
   }
+}
+
+export type Changes = ReturnType<typeof changesOf>
+/** One of them, in a block of the file, from 1: `what` is a field of the account, or a slot by its key. */
+export type Change = Changes['rows'][number]
+
+/** What was only read is left out. */
+export function changesOf(blocks: readonly BlockDiff[]) {
+  const all = blocks.flatMap(({ accounts }, index) => accounts.flatMap(account => rowsOf(account, index + 1)))
+  const accounts = new Set(all.map(({ address }) => address))
+  const shown = all.slice(0, MAX_CHANGES_SHOWN)
+  return {
+    blocks: blocks.length,
+    accounts: accounts.size,
+    slotChanges: all.filter(({ what }) => what.startsWith('0x')).length,
+    count: all.length,
+    rows: shown.map(row => ({ ...row, before: brief(row.before), after: brief(row.after) })),
+  }
+}
+
+/** `before` is empty if there was nothing, and `after` if there is nothing any more. */
+function rowsOf({ address, before, after, storage }: AccountDiff, block: number) {
+  const event = before === null ? 'created' : after === null ? 'deleted' : 'updated'
+  const spell = (fields: object | null, name: string) => (fields === null ? '' : String(Reflect.get(fields, name)))
+  const names = Object.keys(before ?? after ?? {})
+  const fields = names.map(what => ({ what, before: spell(before, what), after: spell(after, what) }))
+  const slots = storage.map(slot => ({ what: slot.key, before: slot.before, after: slot.after }))
+  return [...fields, ...slots].filter(row => row.before !== row.after).map(row => ({ block, address, event, ...row }))
 }

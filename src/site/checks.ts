@@ -13,7 +13,6 @@ type Link = 'bundle' | 'consensus' | 'l1Header' | 'rollupContract' | 'l2Header' 
  * `history` the hash of the newest block, and `blocks` what follows from it. */
 export type GroupKey = 'question' | Link | 'place' | 'history' | 'blocks' | number
 
-/** An error, with its group and its path in the group. */
 export interface PlacedError {
   readonly group: GroupKey
   readonly code: FailureCode
@@ -68,7 +67,6 @@ export function watch<T>(file: OpenedFile, verify: () => T): Tried<T> {
   return { proven: null, error, checked: { passed, failed, isVerified: false } }
 }
 
-/** Where evidence has what these groups are about. */
 const ROOTS: readonly (readonly [path: string, group: GroupKey])[] = [
   ['consensus', 'consensus'],
   ['l1.header', 'l1Header'],
@@ -79,7 +77,6 @@ const ROOTS: readonly (readonly [path: string, group: GroupKey])[] = [
   ['answer', 'answer'],
 ]
 
-/** The group of a check, by its code and its place in the file, and its path in the group. */
 function placeOf(code: FailureCode, path: string, subject: OpenedFile['subject']): { group: GroupKey; path: string } {
   if (code === 'ARGUMENT_INVALID') return { group: 'question', path }
   const isBare = subject === 'answer' || subject === 'traces'
@@ -123,7 +120,6 @@ export function statusOf({ passed, failed, isVerified }: Checked, group: GroupKe
   return codes.some(code => passed.get(group)?.has(code)) ? 'passed' : 'not reached'
 }
 
-/** The same of several groups together. */
 export function statusOfAll(checked: Checked, groups: readonly GroupKey[]): Status {
   const states = groups.map(group => statusOf(checked, group))
   return (['failed', 'not reached'] as const).find(one => states.includes(one)) ?? 'passed'

@@ -1,4 +1,5 @@
 import type { Row } from '../cli/words/wording.ts'
+import { type TabName, tabNames } from './address.ts'
 import { ITEMS_PER_STEP } from './limits.ts'
 
 /** Builds elements from text nodes and attributes only, so that nothing in a file is ever parsed as HTML. */
@@ -52,7 +53,6 @@ export const copyable = (text: string, name: string): HTMLElement =>
 
 let copiedTimer = 0
 
-/** What came of a copy, for a while. */
 export function showCopied(text: string): void {
   byId('copied', HTMLElement).textContent = text
   clearTimeout(copiedTimer)
@@ -129,5 +129,36 @@ export function rove(elements: readonly HTMLElement[], onFocus: (index: number) 
       event.preventDefault()
       shown[Math.min(Math.max(next, 0), last)]?.focus()
     })
+  }
+}
+
+/** The views of a file, one at a time. The arrow keys move between their tabs. */
+export function createTabs(onChoose: (name: TabName) => void) {
+  const views = tabNames.map(name => {
+    return { name, tab: byId(`tab-${name}`, HTMLElement), panel: byId(name, HTMLElement) }
+  })
+  for (const { name, tab } of views) tab.addEventListener('click', () => onChoose(name))
+  rove(
+    views.map(({ tab }) => tab),
+    index => onChoose(tabNames[index] ?? 'overview'),
+  )
+  return {
+    /** Shows a view, or the first that has anything in it. */
+    show(wanted: TabName): void {
+      const open = views.filter(({ tab }) => !tab.hidden)
+      const shown = open.find(({ name }) => name === wanted) ?? open[0]
+      for (const { name, tab, panel } of views) {
+        const isShown = name === shown?.name
+        tab.setAttribute('aria-selected', String(isShown))
+        tab.tabIndex = isShown ? 0 : -1
+        panel.hidden = !isShown
+      }
+    },
+    /** Fills a view. Without content, its tab is taken away. */
+    fill(wanted: TabName, content: readonly Child[]): void {
+      const nodes = nodesOf(content)
+      byId(wanted, HTMLElement).replaceChildren(...nodes)
+      byId(`tab-${wanted}`, HTMLElement).hidden = nodes.length === 0
+    },
   }
 }

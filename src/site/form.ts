@@ -1,4 +1,4 @@
-import type { Source } from '../cli/words/claim.ts'
+import type { Source } from '../cli/words/answer.ts'
 import { sourceWords } from '../cli/words/wording.ts'
 import { compare } from './compare.ts'
 import { byId, h } from './dom.ts'

@@ -1,7 +1,6 @@
 import { kindNamed, schemeNamed } from '../cli/words/answer.ts'
-import { digitOffChecksum } from '../cli/words/checksum.ts'
 import { networkNamed, networkNames, parseNumber, rollupNamed } from '../cli/words/evidence.ts'
-import { attempt, isHexOf } from '../cli/words/layout.ts'
+import { attempt, digitOffChecksum, isHexOf } from '../cli/words/layout.ts'
 import { fieldIn } from '../cli/words/value.ts'
 import { trustedNames } from '../cli/words/wording.ts'
 import { lineaLayout, type Rollup } from '../entry/anchor.ts'

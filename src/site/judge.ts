@@ -1,11 +1,10 @@
 import { plural } from '../base/errors.ts'
 import { resultIn, schemeNamed } from '../cli/words/answer.ts'
-import { DocumentError } from '../cli/words/error.ts'
 import { parseNumber, rollupNamed } from '../cli/words/evidence.ts'
 import { evidenceNames } from '../cli/words/input-file.ts'
 import { attempt, decodeHex, toHex } from '../cli/words/layout.ts'
 import { messageRows, messageStatements } from '../cli/words/message.ts'
-import { brief, fieldIn, fieldsOf, hasFields, isGiven, itemsOf } from '../cli/words/value.ts'
+import { brief, DocumentError, fieldIn, fieldsOf, hasFields, isGiven, itemsOf } from '../cli/words/value.ts'
 import { accountRows, capitalized, notesOn, type Row } from '../cli/words/wording.ts'
 import { type EvidenceClaim, verifyEthProof, verifyEvidence } from '../entry/anchor.ts'
 import { historyContract, historySlot, type LogsClaim, logsEvidence, type VerifiedLogs } from '../entry/blocks.ts'
@@ -16,19 +15,16 @@ import type { AnyEvidence } from '../verify/evidence/kinds/state.ts'
 import type { EvidenceName } from '../verify/evidence/verify.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
 import type { HashScheme } from '../verify/scheme/scheme.ts'
-import { drawState, l2Trunk, linker, trunk, trustedBox } from './chain.ts'
-import { changesOf } from './changes.ts'
+import { changesOf, drawState, l2Trunk, linker, trunk, trustedBox } from './chain.ts'
 import { isTrieOf, type OpenedFile, type Subject, slotsIn } from './file.ts'
 import { rollupOf, stateClaimOf, trustedOf } from './inputs.ts'
-import { judgeAs } from './judging.ts'
 import { MAX_DATA_CHARACTERS, MAX_LOGS_SHOWN } from './limits.ts'
-import type { Judgement } from './report.ts'
+import { type Judgement, judgeAs } from './report.ts'
 import { ANSWER_FIELDS, EVIDENCE_FIELDS, isOwn, isStated, keysIn, STATE_FIELDS, type Statement } from './statement.ts'
 import { amount, displayRows, evidenceSourcesOf, type ProvenState, premiseSources, stateWords } from './wording.ts'
 
 // Despite their types, the claims are unchecked: the verifiers refuse an invalid one with an ArgumentError.
 
-/** Judges an answer of a server, against the root of its state. */
 const answer = judgeAs<ProvenState>({
   fields: ANSWER_FIELDS,
   holds: ({ answer }) => plural(slotsIn(answer), 'storage proof'),
@@ -57,7 +53,6 @@ const answer = judgeAs<ProvenState>({
   state: proven => proven,
 })
 
-/** Judges evidence of a state: from what is trusted of L1 to an account and its slots. */
 const state = judgeAs<AnyEvidence>({
   fields: [...STATE_FIELDS, 'address', 'storageKeys'],
   holds: ({ answer }) => plural(slotsIn(answer), 'storage proof'),
@@ -103,7 +98,6 @@ const claimOn = (statement: Statement) => ({
 
 const factsOf = ({ account }: ProvenState): Row[] => (account === null ? [] : displayRows(accountRows(account)))
 
-/** Judges evidence of logs: of all that match, in a range of blocks. */
 const logs = judgeAs<VerifiedLogs>({
   fields: STATE_FIELDS,
   holds: ({ bundle }) => `logs of ${plural(itemsOf(fieldIn(bundle, 'blocks')).length, 'block')}`,
@@ -249,7 +243,6 @@ const message = judgeAs<VerifiedMessage>({
   },
 })
 
-/** Judges traces of the state manager: what changed from one state root to another. */
 const traces = judgeAs<VerifiedTransition>({
   fields: ['trusted', 'endRoot', 'scheme'],
   holds({ answer }) {

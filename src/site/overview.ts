@@ -1,6 +1,5 @@
 import { plural } from '../base/errors.ts'
-import type { ChainBox, ProofSummary } from './chain.ts'
-import type { Change, Changes } from './changes.ts'
+import type { ChainBox, Change, Changes, ProofSummary } from './chain.ts'
 import type { Check, Status } from './checks.ts'
 import { button, type Child, copyable, growing, h, hidden, nodesOf, rowList } from './dom.ts'
 import type { Report } from './report.ts'
@@ -42,7 +41,6 @@ function logsView({ count: total, listed }: NonNullable<Report['logs']>): HTMLEl
   return h('section', {}, h('h3', {}, title), ...nodesOf(growing(h('ol', { class: 'logs' }), listed, logRow)))
 }
 
-/** The account and its slots. Each leads to its proof. */
 function proofTable(proofs: readonly ProofSummary[], onChoose: (index: number) => void): HTMLElement {
   const proofRow = ({ name, key, status, outcome, value }: ProofSummary, index: number) => {
     const words = { 'aria-label': `Show the proof of the ${name.toLowerCase()}` }
@@ -136,7 +134,6 @@ export function chainView({ boxes, verdict }: Report, onProof: (index: number) =
   return items.length === 0 ? [] : [h('ol', { class: 'chain', 'aria-label': 'The chain of trust' }, ...items)]
 }
 
-/** The value in full, the rows, and the checks that lead to it. */
 function moreOf({ title, value, rows, checks, proof }: ChainBox, onProof: (index: number) => void): HTMLElement {
   const link = proof !== null && button({}, () => onProof(proof), 'Show its proof')
   return h(

@@ -1,11 +1,10 @@
 import { plural } from '../base/errors.ts'
 import { messageOf } from '../cli/words/value.ts'
 import { type Address, nameOf, readAddress, writeAddress } from './address.ts'
-import { changedDigits, focusDigits, forgetDigits, refocusDigit } from './digits.ts'
-import { button, byId, copy, h, nodesOf, rowList, showCopied } from './dom.ts'
+import { button, byId, copy, createTabs, h, nodesOf, rowList, showCopied } from './dom.ts'
 import { createEngine } from './engine.ts'
 import type { ExampleSource } from './examples.ts'
-import { type FileTree, fileTree } from './file-view.ts'
+import { changedDigits, type FileTree, fileTree, focusDigits, forgetDigits, refocusDigit } from './file-view.ts'
 import { clear, fieldOf, fill, forgetFile, listenToForm, readStatement, showReport } from './form.ts'
 import { MAX_KEPT_BYTES, MAX_NAME_CHARACTERS } from './limits.ts'
 import { LINKED, packFile, unpackFile } from './linked.ts'
@@ -14,7 +13,6 @@ import type { Place } from './part.ts'
 import { applyPatches } from './patches.ts'
 import { proofSection } from './proof-section.ts'
 import type { Report } from './report.ts'
-import { createTabs } from './tabs.ts'
 
 /** With `base`, its content is a list of changes to that of another one. */
 type Example = Omit<ExampleSource, 'path'> & { readonly content: unknown; readonly base?: string }
@@ -31,7 +29,6 @@ const chain = byId('chain', HTMLElement)
 const views = byId('views', HTMLElement)
 const statement = byId('statement', HTMLDetailsElement)
 
-/** The file that is open, and what came of it. */
 interface Shown {
   readonly name: string
   readonly digest: string
@@ -168,7 +165,6 @@ function showChanged(): void {
   byId('changed-text', HTMLElement).textContent = text
 }
 
-/** Judges what the form and the digits say, and shows what comes of it. */
 async function judge(): Promise<void> {
   if (shown === null) return
   const report = await engine.ask('verify', readStatement(), changedDigits())
@@ -219,7 +215,6 @@ async function showProof(report: Report): Promise<void> {
   tabs.fill('proof', proof === null ? [] : proofSection(proof, place, isJudged, goToProof, findInFile))
 }
 
-/** Shows the view and the proof that the address names, of the file that is open. */
 async function showView(): Promise<void> {
   const report = shown?.report
   // Whatever is still to be verified is shown afterwards.

@@ -1,8 +1,8 @@
 import type { PathLevel } from '../cli/words/layout.ts'
 import type { ByteField, Bytes } from './bytes.ts'
 import type { Status } from './checks.ts'
-import { digitsHint, digitsView } from './digits.ts'
 import { button, type Child, h, hidden, rove, rowList } from './dom.ts'
+import { digitsHint, digitsView } from './file-view.ts'
 import { checksView } from './overview.ts'
 import type { Place } from './part.ts'
 import type { Gap, PathView, ProofView } from './proof-view.ts'
@@ -111,7 +111,6 @@ const entry = ({ name, title, hash, says, status }: Gap['points'][number]): HTML
 /** At least this many levels with empty siblings are folded into one line. */
 const MIN_FOLDED = 2
 
-/** A path from the root down to its leaf, each sibling on its side of the line. */
 function pathView(path: PathView, keyHash: string | null): HTMLElement {
   const rows = path.levels.length > 0 ? levelRows(path) : [h('li', { class: 'note' }, UNREADABLE)]
   const top = path.statedSubRoot !== null && topRow(path)
@@ -133,7 +132,6 @@ function levelRows(path: PathView): HTMLElement[] {
   return [h('li', { class: 'fold' }, folded), ...rows.slice(count)]
 }
 
-/** A level, which unfolds to the digests in full. */
 function levelRow(level: PathLevel, { fault }: PathView): HTMLElement {
   const { siblingSide, sibling, isEmpty, running, problem, entry } = level
   const isFault = fault?.place === `level ${level.level}`
@@ -205,11 +203,7 @@ function leafRow(path: PathView, keyHash: string | null): HTMLElement {
 
 const bytesTitles = { proof: 'The leaf and its value', leftProof: 'Left neighbour', rightProof: 'Right neighbour' }
 
-function bytesSection(
-  { paths, wordNote }: ProofView,
-  place: Place | null,
-  onFind: (place: Place) => void,
-): HTMLElement {
+function bytesSection({ paths, wordNote }: ProofView, place: Place | null, onFind: (place: Place) => void) {
   const columns = paths.map(({ part, bytes }) => {
     const title = bytesTitles[part]
     const all = bytes.map(one => {

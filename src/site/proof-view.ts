@@ -55,7 +55,6 @@ const hashKey = (scheme: HashScheme, index: number, key: string): string | null 
 const hashValue = (scheme: HashScheme, index: number, value: unknown): string | null =>
   attempt(() => (index === 0 ? hashAccountValue : hashStorageValue)(scheme, value as Hex))
 
-/** The root that the paths must lead to, and its source. */
 function rootOf({ answer }: OpenedFile, { scheme, stateRoot, forms, checked }: Judgement, index: number) {
   if (index === 0) {
     const root = stateRoot && isHexOf(32, stateRoot.value) ? stateRoot : null

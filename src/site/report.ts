@@ -1,18 +1,19 @@
 import { meaningOf } from '../base/error-meanings.ts'
-import type { FailureCode, Refusal } from '../base/errors.ts'
+import { type FailureCode, plural, type Refusal } from '../base/errors.ts'
+import { formOf, leafProofAt, schemeNamed, storageProofsIn } from '../cli/words/answer.ts'
 import { attempt, decodeHex, readRlp, toNumber } from '../cli/words/layout.ts'
 import { brief, fieldIn } from '../cli/words/value.ts'
 import { conditionOf, type PartSources, premiseOf, premiseWords, verdictOf, type Word } from '../cli/words/verdict.ts'
-import { capitalized, formatTime, type Row } from '../cli/words/wording.ts'
+import { capitalized, formatTime, ifRight, type Row } from '../cli/words/wording.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
 import type { HashScheme } from '../verify/scheme/scheme.ts'
-import type { ChainBox, ProofSummary } from './chain.ts'
-import type { Changes } from './changes.ts'
-import type { Checked } from './checks.ts'
-import type { OpenedFile } from './file.ts'
-import type { InputError } from './inputs.ts'
+import { type ChainBox, type Changes, type ProofSummary, type Scene, summarize } from './chain.ts'
+import { type Checked, statusOf, UNTRIED, watch } from './checks.ts'
+import { isTrieOf, type OpenedFile } from './file.ts'
+import { findInputErrors, findMissing, type InputError } from './inputs.ts'
+import { MAX_KEYS } from './limits.ts'
 import { type FieldName, fieldWords, type Statement } from './statement.ts'
-import { basisWords, displayRows, type Form } from './wording.ts'
+import { basisWords, displayRows, type Form, type ProvenState, rootWords, trustedName } from './wording.ts'
 
 /** What the visitor has not confirmed yet, and can compare with a source of their own. */
 export interface Unconfirmed {
@@ -50,7 +51,6 @@ export interface Report {
   readonly changes: Changes | null
 }
 
-/** A report, and what the view of a single proof needs. */
 export interface Judgement {
   readonly report: Report
   readonly scheme: HashScheme | null
@@ -64,18 +64,15 @@ export interface Judgement {
   readonly error: Refusal | null
 }
 
-/** What only one kind of verdict says. */
-export type Said = Pick<Report, 'verdict' | 'badge' | 'headline' | 'text'> & Partial<Report>
+type Said = Pick<Report, 'verdict' | 'badge' | 'headline' | 'text'> & Partial<Report>
 
-/** What is proven, and on whose word. */
-export interface Told extends Partial<Pick<Report, 'notes' | 'facts' | 'logs' | 'changes'>> {
+interface Told extends Partial<Pick<Report, 'notes' | 'facts' | 'logs' | 'changes'>> {
   readonly sources: PartSources
   readonly headline: string
   readonly l1Block?: L1Block | undefined
 }
 
-/** The checks pass: what follows, and on whose word. */
-export function established(statement: Statement, { sources, headline, l1Block, ...told }: Told): Said {
+function established(statement: Statement, { sources, headline, l1Block, ...told }: Told): Said {
   const found = verdictOf(true, sources)
   const { word: verdict, unconfirmed, chosen } = found
   const badge = capitalized(verdict)
@@ -100,10 +97,9 @@ export function established(statement: Statement, { sources, headline, l1Block, 
   }
 }
 
-/** Whether a field of the form has the same name. */
 const isField = (premise: string): premise is FieldName => Object.hasOwn(fieldWords, premise)
 
-export function refused({ code, path, expected = '', found = '' }: Refusal, file: OpenedFile): Said {
+function refused({ code, path, expected = '', found = '' }: Refusal, file: OpenedFile): Said {
   const rows = Object.entries({ expected, found }).filter(([, value]) => value !== '')
   const where = path === '' ? '' : ` It failed at ${brief(path)}.`
   return {
@@ -115,8 +111,7 @@ export function refused({ code, path, expected = '', found = '' }: Refusal, file
   }
 }
 
-/** Nothing is verified, because the form is incomplete or wrong. */
-export function unasked(missing: InputError | null, inputErrors: readonly InputError[]): Said {
+function unasked(missing: InputError | null, inputErrors: readonly InputError[]): Said {
   const [wrong] = inputErrors
   const verdict = 'unjudged'
   if (wrong !== undefined) {
@@ -161,4 +156,106 @@ function stepOfHeader(bundle: unknown, found: string): string {
   const number = Array.isArray(items) && items.length > 14 ? items[8] : undefined
   if (!(number instanceof Uint8Array) || number.length > 8) return ANOTHER
   return `The file has a header that says L1 block ${toNumber(number)} and hashes to ${found}. Look that block up: if this is its hash, the file is of another block than the hash that you trust; if not, it is forged.`
+}
+
+/** How the page judges files of all kinds: with the published functions, whose verdict it reports. */
+
+/** Which account and slots the verdict is to be about. Nothing for what is about no state. */
+type Question = Pick<Judgement, 'address' | 'storageKeys'>
+
+/** What differs between the kinds of files. */
+interface Kind<Proven> {
+  /** What the form asks for. */
+  readonly fields: readonly FieldName[]
+  /** What such a file holds, in words. */
+  holds(file: Pick<OpenedFile, 'answer' | 'bundle'>): string
+  /** What its leaf proofs are to be about; null if it has none. */
+  ask?(file: OpenedFile, statement: Statement): Question | null
+  /** @throws ProofError, ArgumentError */
+  verify(file: OpenedFile, statement: Statement, question: Question): Proven
+  tell(proven: Proven, statement: Statement, file: OpenedFile): Told
+  draw(scene: Scene<Proven>): readonly ChainBox[]
+  /** The state that the leaf proofs prove. */
+  state?(
+    proven: Proven,
+    file: OpenedFile,
+  ): Pick<ProvenState, 'storage'> & { readonly account: object | null; readonly stateRoot?: string | undefined }
+}
+
+export const judgeAs = <Proven extends object>({ fields, holds, ...kind }: Kind<Proven>) => ({
+  fields,
+  holds,
+  judge(file: OpenedFile, statement: Statement): Judgement {
+    const question = kind.ask?.(file, statement) ?? null
+    const { address, storageKeys } = question ?? { address: '', storageKeys: [] }
+    const inputErrors = findInputErrors(file, statement)
+    const missing = findMissing(file, statement)
+    const isAsked = missing === null && inputErrors.length === 0
+    const { proven, error, checked } = isAsked
+      ? watch(file, () => kind.verify(file, statement, { address, storageKeys }))
+      : UNTRIED
+    const said = proven
+      ? established(statement, kind.tell(proven, statement, file))
+      : error
+        ? refused(error, file)
+        : unasked(missing, inputErrors)
+    const state = proven && (kind.state?.(proven, file) ?? null)
+    const forms = question === null ? [] : formsOf(file, statement, storageKeys)
+    const proofs = forms.map((form, index) => {
+      const key = index === 0 ? address : (storageKeys[index - 1] ?? '')
+      return summarize(index, brief(key), form, state, statusOf(checked, index))
+    })
+    const boxes = kind.draw({ statement, checked, file, proven, address, storageKeys, proofs: forms.length })
+    const failed = checked.failed?.group
+    const more = storageKeys.length - MAX_KEYS
+    const { notes = file.notes ?? [], verdict } = said
+    return {
+      report: {
+        ...NOTHING_SAID,
+        ...said,
+        proofs,
+        boxes:
+          verdict === 'unjudged' ? boxes : boxes.map(box => ({ ...box, rows: ifRight({ word: verdict }, box.rows) })),
+        shown: Math.min(typeof failed === 'number' ? failed : 0, Math.max(0, proofs.length - 1)),
+        notes: more > 0 ? [...notes, `${plural(more, 'more slot is', 'more slots are')} not listed.`] : notes,
+      },
+      address,
+      storageKeys,
+      forms,
+      checked,
+      error,
+      scheme: question === null ? null : (schemeNamed(statement.scheme.value) ?? null),
+      stateRoot: rootOf(file, statement, verdict, state?.stateRoot, error),
+    }
+  },
+})
+
+const NOTHING_TOLD = { facts: [], logs: null, changes: null }
+const NOTHING_SAID = { ...NOTHING_TOLD, inputErrors: [], missing: null, unconfirmed: null, failure: null }
+
+/** The root that the account proof must lead to, and on whose word. */
+function rootOf(
+  { subject }: OpenedFile,
+  { trusted, trustedKind }: Statement,
+  verdict: Report['verdict'],
+  proven: string | undefined,
+  error: Refusal | null,
+): Judgement['stateRoot'] {
+  if (verdict === 'unjudged') return null
+  const { value: kind } = trustedKind
+  if (subject === 'answer' || kind === 'l2StateRoot') return { value: trusted.value, source: rootWords(trusted) }
+  // If the answer is refused for its root, the error has the root that L1 proves.
+  const value = proven ?? (error?.code === 'STATE_ROOT_MISMATCH' ? error.expected : undefined)
+  const source = verdict === 'consistent' ? `follows from the ${trustedName(kind)}` : 'proven from L1'
+  return value === undefined ? null : { value, source }
+}
+
+/** What each leaf proof claims: the account's, and that of each requested key. */
+function formsOf({ answer }: OpenedFile, statement: Statement, storageKeys: readonly string[]): Form[] {
+  const isTrie = isTrieOf(statement.scheme.value)
+  const slots = storageProofsIn(answer)
+  const formOfSlot = (_: string, index: number): Form =>
+    isTrie ? 'existence' : slots.length === 0 || slots[index] === null ? 'implied' : formOf(slots[index])
+  const account = isTrie ? 'existence' : formOf(leafProofAt(answer, 0))
+  return [account, ...storageKeys.slice(0, MAX_KEYS).map(formOfSlot)]
 }

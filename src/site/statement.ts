@@ -1,4 +1,4 @@
-import type { Source } from '../cli/words/claim.ts'
+import type { Source } from '../cli/words/answer.ts'
 
 /** The fields of the form, and what each is called in a sentence. */
 export const fieldWords = {

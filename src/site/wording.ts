@@ -1,6 +1,5 @@
 import { plural } from '../base/errors.ts'
-import type { LeafForm, LeafPath } from '../cli/words/answer.ts'
-import type { Source } from '../cli/words/claim.ts'
+import type { LeafForm, LeafPath, Source } from '../cli/words/answer.ts'
 import { networkNamed, rollupNamed } from '../cli/words/evidence.ts'
 import { brief, fieldsOf, show } from '../cli/words/value.ts'
 import type { PartSources } from '../cli/words/verdict.ts'

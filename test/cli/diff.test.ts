@@ -151,6 +151,9 @@ it('says which answer and block does not verify, and prints no row of it', async
     ...claim,
   ])
   expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining('ANSWER_IS_ERROR')])
+  // An error is in no block.
+  expect(failed.stdout).toMatch(/^ {2}answer +1$/m)
+  expect(failed.stdout).not.toMatch(/^ {2}block /m)
 })
 
 /** Evidence before and after a block of a network, its traces, and `diff` with evidence at both ends. */

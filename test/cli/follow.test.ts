@@ -58,7 +58,8 @@ it('writes a bundle per finalization, and resumes where it stopped', async () =>
   expect(verified).toMatchObject({ code: 0, stderr: '' })
 
   const nothing = await follow()
-  expect(nothing).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('no new finalization') })
+  expect(nothing).toMatchObject({ code: 0, stdout: '' })
+  expect(nothing.stderr).toMatch(/^Continuing in .*\nNo new finalization with proofs\.\n$/m)
   addDemoBlocks(service.chain, { counts: [2, 1] })
   const again = await follow('--json')
   const printed = again.stdout
@@ -238,7 +239,7 @@ it('ends on Ctrl-C, and prints how to continue', async () => {
   }
   process.emit('SIGINT')
   const { code, stderr } = await running
-  expect([code, stderr]).toEqual([0, expect.stringContaining('stopped: run the same command again to continue\n')])
+  expect([code, stderr]).toEqual([0, expect.stringContaining('Stopped: run the same command again to continue.\n')])
 })
 
 it('switches between endpoints, and never shows a URL', async () => {

@@ -203,7 +203,7 @@ it('follows messages into a folder, each once, also after a kill at any time', a
     [3, 4, 5].map(number => `Consistent: message ${number}`),
   )
   expect(numbers()).toEqual([1, 3, 4, 5])
-  expect((await runHere(args)).stderr).toContain('no new message that can be claimed')
+  expect((await runHere(args)).stderr).toContain('No new message that can be claimed.')
   const verified = await runHere([
     'verify',
     join(folder, '4.json'),

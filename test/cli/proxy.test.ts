@@ -62,7 +62,7 @@ it('serves curl and viem through a finalization, an outage, a kill and a shutdow
   expect(view.timestamp).toMatch(/^\d+$/)
   expect(JSON.stringify(proxy.events)).not.toContain(l2)
   expect(proxy.events[0]).toMatchObject({
-    trust: 'one endpoint only, which could invent the hash. Add --l1-agree or --checkpoint',
+    trust: 'one endpoint only, which could invent the hash. Add --l1-agree or --checkpoint.',
     forward: ['web3_clientVersion'],
   })
 

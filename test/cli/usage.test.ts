@@ -4,7 +4,7 @@ import { optionsOf } from '../../src/cli/options/declared.ts'
 import { parseOptions } from '../../src/cli/options/parse.ts'
 import { mappingKeyOf, storageKey } from '../../src/cli/options/read.ts'
 import { toJson } from '../../src/cli/output/report.ts'
-import { fitToTerminal, OVERWRITE } from '../../src/cli/output/terminal.ts'
+import { fitToTerminal, OVERWRITE } from '../../src/cli/output/table.ts'
 import { createWorld } from '../../src/devnet/index.ts'
 import { mappingSlot } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
@@ -55,7 +55,7 @@ describe('storage keys', () => {
 
   it('are computed for mapping entries, in the order of the options', () => {
     const options = optionsOf('storage-key', 'mapping', 'json')
-    const parse = (...args: string[]) => parseOptions(args, options, { allowPositionals: true })
+    const parse = (...args: string[]) => parseOptions(args, options, true)
     const { values, positionals } = parse(
       'a',
       '--mapping',

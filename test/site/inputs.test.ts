@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { openFile } from '../../src/site/explore.ts'
 import { findInputErrors, findMissing } from '../../src/site/inputs.ts'
-import { openFile } from '../../src/site/opened-file.ts'
 import { eachField, type Field, type FieldName, type Suggested, statementFrom } from '../../src/site/statement.ts'
 
 /** What is wrong with the form, field by field. */

@@ -5,7 +5,7 @@
 import { normalizeZ } from '@noble/curves/abstract/curve.js'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { bytesToHex, concatBytes, hexToBytes } from '../../src/base/bytes.ts'
-import { encodeKey } from '../../src/devnet/service/committee.ts'
+import { encodeKey } from '../../src/devnet/service/beacon-chain.ts'
 import type { BeaconNetwork } from '../../src/entry/beacon.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { bytesFor } from '../vector.ts'

@@ -1,5 +1,4 @@
-import { DocumentError } from '../../src/cli/words/error.ts'
-import { type Fields, fieldIn, fieldsOf, show } from '../../src/cli/words/value.ts'
+import { DocumentError, type Fields, fieldIn, fieldsOf, show } from '../../src/cli/words/value.ts'
 import type { AnyState } from '../../src/verify/state/kind.ts'
 import type { Outcome } from '../../src/verify/verifier/safe.ts'
 

@@ -1,7 +1,6 @@
 import type { Hex } from '../../src/base/bytes.ts'
 import { schemeNamed } from '../../src/cli/words/answer.ts'
-import { DocumentError } from '../../src/cli/words/error.ts'
-import { type Fields, fieldIn, fieldsOf, isObject, show } from '../../src/cli/words/value.ts'
+import { DocumentError, type Fields, fieldIn, fieldsOf, isObject, show } from '../../src/cli/words/value.ts'
 import { verifyCode } from '../../src/verify/anchor/contract.ts'
 import { encodeHeader } from '../../src/verify/anchor/header.ts'
 import { type AnchorClaim, verifyAnchor } from '../../src/verify/anchor/rollup.ts'

@@ -4,7 +4,7 @@ import { messageOf } from '../words/value.ts'
 import { type AuditedBatch, auditBatch } from './audited.ts'
 import { inOrder } from './in-order.ts'
 import { CHUNK_LENGTH, type Input, unpack } from './input.ts'
-import { type Batch, readBatches } from './lines.ts'
+import { readBatches } from './lines.ts'
 import { createRecordVerifier, type RecordClaim } from './record.ts'
 import type { AuditTask } from './worker.ts'
 
@@ -32,7 +32,7 @@ export async function* audit(inputs: readonly Input[], options: AuditOptions): A
   const verify = createRecordVerifier(claim)
   let pool: Promise<Tinypool> | undefined
   let isFirst = true
-  const judge = async ({ batch, file }: ReadBatch): Promise<AuditedBatch> => {
+  const judge = async ({ batch, file }: Omit<AuditTask, 'claim'>): Promise<AuditedBatch> => {
     // The first batch, which is often the only one, does not wait for workers to start.
     const isHere = isFirst || jobs === 1
     isFirst = false
@@ -66,15 +66,7 @@ async function openPool(jobs: number): Promise<Tinypool> {
   })
 }
 
-interface ReadBatch {
-  readonly batch: Batch
-  readonly file: string | undefined
-}
-
-async function* readInputs(
-  inputs: readonly Input[],
-  { maxLineLength, digest }: AuditOptions,
-): AsyncGenerator<ReadBatch> {
+async function* readInputs(inputs: readonly Input[], { maxLineLength, digest }: AuditOptions) {
   async function* digested(chunks: AsyncIterable<Uint8Array>) {
     for await (const chunk of chunks) {
       digest.update(chunk)

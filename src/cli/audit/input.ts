@@ -1,13 +1,11 @@
 import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import zlib from 'node:zlib'
-import { DocumentError } from '../words/error.ts'
-import { encodingOf } from '../words/value.ts'
+import { DocumentError, encodingOf } from '../words/value.ts'
 
 /** Bytes to read, or to decompress, at a time: so many that to hand them over costs nothing, and so few that no worker waits for the others. */
 export const CHUNK_LENGTH = 2 ** 20
 
-/** A file, or standard input, that is read piece by piece. */
 export interface Input {
   readonly name: string
   open(): AsyncIterable<Uint8Array | string>
@@ -62,7 +60,6 @@ async function* asBytes(chunks: AsyncIterable<Uint8Array | string>): AsyncGenera
   for await (const chunk of chunks) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk
 }
 
-/** Of the bytes that tell what a stream is. */
 const START_LENGTH = 4
 
 /** The same bytes, and the first of them: the first chunk of a pipe may be too short to tell what they are. */

@@ -19,9 +19,15 @@ import {
   type StateScheme,
   type StateVerifier,
 } from '../../verify/state/kind.ts'
-import { kindNamed, kindNames } from '../words/answer.ts'
-import { type ClaimField, type ClaimProblem, completeClaim, isProblem, type Source } from '../words/claim.ts'
-import { DocumentError } from '../words/error.ts'
+import {
+  type ClaimField,
+  type ClaimProblem,
+  completeClaim,
+  isProblem,
+  kindNamed,
+  kindNames,
+  type Source,
+} from '../words/answer.ts'
 import {
   type AnswerFile,
   type EvidenceFile,
@@ -29,7 +35,7 @@ import {
   evidenceNames,
   readInputFile,
 } from '../words/input-file.ts'
-import { fieldIn } from '../words/value.ts'
+import { DocumentError, fieldIn } from '../words/value.ts'
 
 /** What the user knows about all records. It overrides what a record says. What is left out, the record chooses. */
 export interface RecordClaim {
@@ -57,25 +63,16 @@ export interface ProvenVerdict {
   readonly storage: AnyState['storage']
 }
 
-interface RefusedVerdict {
-  readonly verdict: 'refused'
-  readonly code: ProofErrorCode
-  readonly path: string
-}
-
-/** The verdict on input that cannot be judged: it is not JSON, not a record, or its claim is incomplete or malformed. */
-interface UnreadableVerdict {
-  readonly verdict: 'unreadable'
-  /** Why, in a few words that quote nothing from the record. */
-  readonly reason: string
-}
-
-export type Verdict = ProvenVerdict | RefusedVerdict | UnreadableVerdict
+export type Verdict =
+  | ProvenVerdict
+  | { readonly verdict: 'refused'; readonly code: ProofErrorCode; readonly path: string }
+  // It is not JSON, not a record, or its claim is incomplete or malformed. The reason quotes nothing from the record.
+  | { readonly verdict: 'unreadable'; readonly reason: string }
 
 /** Judges one record, as a line of JSON in UTF-8; null is a line that was too long. Does not throw. */
 export type RecordVerifier = (line: Uint8Array | null) => Verdict
 
-const unreadable = (reason: string): UnreadableVerdict => ({ verdict: 'unreadable', reason })
+const unreadable = (reason: string): Verdict => ({ verdict: 'unreadable', reason })
 
 export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
   const { address = 'fromBundle', storageKeys = 'fromBundle' } = claim
@@ -128,11 +125,7 @@ function reasonOf({ problem, found }: ClaimProblem): string {
     : 'no state root: neither you nor the record names one'
 }
 
-function judgeAnswer(
-  file: AnswerFile,
-  claim: RecordClaim,
-  verifierOf: (scheme: StateScheme) => StateVerifier,
-): Verdict {
+function judgeAnswer(file: AnswerFile, claim: RecordClaim, verifierOf: (scheme: StateScheme) => StateVerifier) {
   const { stateRoot, address, storageKeys } = claim
   const completed = completeClaim({ stateRoot, address, storageKeys }, file)
   if (isProblem(completed)) return unreadable(reasonOf(completed))

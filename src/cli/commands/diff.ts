@@ -7,8 +7,7 @@ import type { AccountDiff } from '../../verify/transition/segment.ts'
 import { type BlockDiff, type VerifiedTransition, verifyTransition } from '../../verify/transition/verify.ts'
 import { type Input, unpack } from '../audit/input.ts'
 import { MAX_ANSWER_LENGTH } from '../audit/limits.ts'
-import { readLines } from '../audit/lines.ts'
-import { formatOf, type RowFormat, rowWriter } from '../audit/rows.ts'
+import { formatOf, type RowFormat, readLines, rowWriter } from '../audit/lines.ts'
 import type { Io } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { openInputs, readJson } from '../files/input.ts'
@@ -22,9 +21,8 @@ import { hex, integer } from '../options/read.ts'
 import { trustedOf } from '../options/trust.ts'
 import { REFUSED, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
 import { describeVerdict, exitCodeOf, paintVerdict } from '../output/verdict.ts'
-import { DocumentError } from '../words/error.ts'
 import { holdsTraces } from '../words/input-file.ts'
-import { hasFields, messageOf } from '../words/value.ts'
+import { DocumentError, hasFields, messageOf } from '../words/value.ts'
 import { verdictOf } from '../words/verdict.ts'
 import type { Row } from '../words/wording.ts'
 
@@ -99,15 +97,8 @@ async function diff(values: Values, { inputs, share }: Inputs, io: Io): Promise<
       )
     const writer = diffWriter(output === '-' ? 'table' : formatOf(output))
     let block = values['first-block'] ?? (begin.l2BlockNumber ?? 0n) + 1n
-    const report = {
-      scheme: scheme.name,
-      begin,
-      end,
-      root: begin.root,
-      blocks: 0,
-      accountChanges: 0,
-      slotChanges: 0,
-    }
+    const counts = { blocks: 0, accountChanges: 0, slotChanges: 0 }
+    const report = { scheme: scheme.name, begin, end, root: begin.root, ...counts }
     staged = stageFile(output, force)
     staged.write(writer.heading)
     for await (const diff of verifyChain(inputs, { scheme, parentStateRoot: begin.root }, at)) {
@@ -133,8 +124,8 @@ async function diff(values: Values, { inputs, share }: Inputs, io: Io): Promise<
     const { input, answer, block } = at
     if (error instanceof DocumentError) throw new UsageError(`${input}: ${error.message}`)
     if (!isProofError(error)) throw error
-    // Of evidence, there is no answer.
-    const place = answer === 0 ? { in: input } : { in: input, answer: `${answer}`, block: `${block}` }
+    // Of evidence, there is no answer, and not every error is in a block.
+    const place = { in: input, ...(answer > 0 && { answer: `${answer}` }), ...(block > 0 && { block: `${block}` }) }
     return reportOnError(error, place, Object.entries(place))
   } finally {
     staged?.remove()
@@ -152,7 +143,6 @@ interface Report {
   readonly slotChanges: number
 }
 
-/** Why the range does not end where it has to. */
 function wrongEnd({ root, begin, end, blocks }: Report): string | undefined {
   if (end === null) return undefined
   if (root !== end.root.toLowerCase()) return `The traces lead to the root ${root}, not to ${end.root}.`
@@ -212,7 +202,7 @@ async function endOf(
   }
 }
 
-/** Where an answer is: from 1 in its input, and its block from 1 in the whole chain. */
+/** Where an answer is: from 1 in its input, and its block from 1 in the whole chain; 0 if it is in none. */
 interface Place {
   input: string
   answer: number
@@ -268,7 +258,7 @@ function placed(place: { block: number }, verify: () => VerifiedTransition): Ver
     return verify()
   } catch (error) {
     const [, index] = /^(?:result\.)?zkStateMerkleProof\[(\d+)\]/.exec(isProofError(error) ? error.path : '') ?? []
-    if (index !== undefined) place.block += Number(index) + 1
+    place.block = index === undefined ? 0 : place.block + Number(index) + 1
     throw error
   }
 }

@@ -42,7 +42,7 @@ rollup-state-proof follow messages --sender 0x... -o claims`,
       values,
       {
         askedFor: { command: 'follow messages', ...Object.fromEntries(named) },
-        nothing: 'no new message that can be claimed',
+        nothing: 'No new message that can be claimed.',
         follow: (options, timing) => followMessagesWith({ ...options, ...whose }, timing),
         entriesOf: item =>
           item.messages.map(({ message, messageHash, messageProof, claim: claimData, bundle }) => {

@@ -54,7 +54,7 @@ rollup-state-proof follow state --address 0x... -o bundles \\
       values,
       {
         askedFor: named,
-        nothing: 'no new finalization with proofs',
+        nothing: 'No new finalization with proofs.',
         follow: (options, timing) => followWith({ ...options, ...how }, timing),
         entriesOf: item => [
           {

@@ -50,7 +50,7 @@ export async function followTo<Item extends { readonly progress: unknown }>(
     const { verdict, ...sources } = await openSources(values, how.network, endpoints, io)
     let count = 0
     await withFolder(path, askedFor, warnOn(io), async folder => {
-      if (folder.progress !== undefined) showProgress(io, `continuing in ${printable(path)}`)
+      if (folder.progress !== undefined) showProgress(io, `Continuing in ${printable(path)}`)
       const { onEvent, wait, ended, failed } = watch(once, io)
       const following = { ...sources, ...how, onEvent, signal: AbortSignal.any([signal, ended]) }
       const options = { ...following, resumeFrom: folder.progress }
@@ -75,7 +75,7 @@ export async function followTo<Item extends { readonly progress: unknown }>(
         if (failure !== undefined) throw failure
       }
     })
-    if (signal.aborted) io.stderr.write('stopped: run the same command again to continue\n')
+    if (signal.aborted) io.stderr.write('Stopped: run the same command again to continue.\n')
     else if (count === 0) io.stderr.write(`${nothing}\n`)
     // With --once, 0 says that nothing was left to fetch.
     return signal.aborted && once ? exitCodes.noAnswer : exitCodes.verified
@@ -172,12 +172,7 @@ interface Saved {
 }
 
 /** Runs `work` with the folder where `follow` writes: a bundle per entry, an index of them, and its progress. */
-async function withFolder<T>(
-  path: string,
-  askedFor: AskedFor,
-  warn: Warn,
-  work: (folder: FollowFolder) => Promise<T>,
-): Promise<T> {
+async function withFolder<T>(path: string, askedFor: AskedFor, warn: Warn, work: (folder: FollowFolder) => Promise<T>) {
   orUsageError(`cannot write to ${path}`, () => {
     if (!existsSync(path)) mkdirSync(path)
     if (!statSync(path).isDirectory()) throw new UsageError(`${path} is not a folder`)

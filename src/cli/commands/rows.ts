@@ -6,8 +6,7 @@ import { isArgumentError } from '../../entry/index.ts'
 import type { RecordOptions, RequestProvider } from '../../entry/rpc.ts'
 import type { AnyEvidence } from '../../verify/evidence/kinds/state.ts'
 import { readFileChunks, unpack } from '../audit/input.ts'
-import { type Lines, readLines } from '../audit/lines.ts'
-import { formatOf, type RowFormat } from '../audit/rows.ts'
+import { formatOf, type Lines, type RowFormat, readLines } from '../audit/lines.ts'
 import type { Io } from '../command.ts'
 import { argumentRefused, orUsageError, UsageError } from '../errors.ts'
 import { type GrowingFile, openGrowingFile } from '../files/growing-file.ts'
@@ -16,17 +15,14 @@ import { hashBasis } from '../files/recorded-file.ts'
 import { formatEvidence } from '../kinds/evidence.ts'
 import { MAX_INPUT_BYTES } from '../limits.ts'
 import type { Flags } from '../options/declared.ts'
-import type { Connections } from '../options/endpoint.ts'
-import { type EndpointFlags, showProgress, withEndpoints } from '../options/endpoint.ts'
+import { type Connections, type EndpointFlags, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { networkOf, networkSource } from '../options/network.ts'
 import { readRecordTrust, type TrustedL1Block, trustedIn, trustOptionsOf } from '../options/trust.ts'
 import { describeError, formatError, REFUSED, toJson } from '../output/report.ts'
-import { formatTable } from '../output/table.ts'
-import { timeLeft } from '../output/terminal.ts'
+import { formatTable, timeLeft } from '../output/table.ts'
 import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf, formatVerdict } from '../output/verdict.ts'
-import type { Source } from '../words/claim.ts'
-import { DocumentError } from '../words/error.ts'
-import { fieldIn, messageOf, parseJson, printable } from '../words/value.ts'
+import type { Source } from '../words/answer.ts'
+import { DocumentError, fieldIn, messageOf, parseJson, printable } from '../words/value.ts'
 import { type PartSources, type Verdict, verdictOf } from '../words/verdict.ts'
 import { chainRows, type Row } from '../words/wording.ts'
 
@@ -259,17 +255,10 @@ function report(
   { flags, path, evidence, check, network, trust, l2Block }: WantedRows,
   { stdout }: Io,
 ): void {
-  const { l2BlockNumber, currentL2BlockNumber, stateRoot, implementation } = verified
-  const files = { file: path, evidence }
   if (flags.json) {
-    const about = {
-      l1BlockHash: verified.l1Block?.hash,
-      l2BlockNumber,
-      currentL2BlockNumber,
-      stateRoot,
-      implementation,
-    }
-    stdout.write(toJson({ ...describeVerdict(verdict), ...files, ...json, ...about }))
+    const { l1Block, l2BlockNumber, currentL2BlockNumber, stateRoot, implementation } = verified
+    const about = { l1BlockHash: l1Block?.hash, l2BlockNumber, currentL2BlockNumber, stateRoot, implementation }
+    stdout.write(toJson({ ...describeVerdict(verdict), file: path, evidence, ...json, ...about }))
     return
   }
   const { words: hash, sentence } = hashBasis(trust)
@@ -288,7 +277,6 @@ function report(
   stdout.write(`${lines.join('\n')}\n`)
 }
 
-/** Who chose what the user does not state. */
 export const chosenIn = (check: boolean): Source => (check ? 'file' : 'default')
 
 type Chunks = AsyncIterable<Uint8Array>

@@ -65,11 +65,8 @@ rollup-state-proof serve --network devnet.json --json`,
       past += L1_SECONDS_PER_BLOCK
       addDemo(chain, messageService !== undefined, count)
     }
-    const {
-      url: l2,
-      l1Url: l1,
-      beaconUrl,
-    } = await service.listen(values.port, values.host).catch(cannotListen('--port'))
+    const listening = service.listen(values.port, values.host)
+    const { url: l2, l1Url: l1, beaconUrl } = await listening.catch(cannotListen('--port'))
     isRunning = true
     const finalized = () => describeFinalized(chain)
     const { l2BlockNumber, ...held } = finalized()
@@ -142,10 +139,8 @@ function addDemo(chain: ServiceChain, withMessages: boolean, count: number, l1Bl
 function demoOf(name: string, scheme: Scheme): World {
   const world = demoWorld(scheme)
   if (name !== lineaMainnet.name) return world
-  world.setAccount('0xe5D7C2a44FfDDf6b295A15c148167daaAf5Cf34f', {
-    nonce: 1n,
-    balance: 50_000_500_000_000_000_000_000n,
-  })
+  const weth = '0xe5D7C2a44FfDDf6b295A15c148167daaAf5Cf34f'
+  world.setAccount(weth, { nonce: 1n, balance: 50_000_500_000_000_000_000_000n })
   const usdc = '0x176211869cA2b568f2A7D4EE941E073a821EE1ff'
   world.setAccount(usdc, { nonce: 1n, code: demoCode.token })
   world.setStorage(usdc, { key: slotKey(tokenSlots.totalSupply), value: slotKey(7_000_000n) })

@@ -3,8 +3,7 @@ import { CHUNK_LENGTH, type Input, readFileChunks, unpack } from '../audit/input
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
-import { DocumentError } from '../words/error.ts'
-import { parseJson } from '../words/value.ts'
+import { DocumentError, parseJson } from '../words/value.ts'
 
 /** Parses a file, or standard input for `-`, which may be packed. @throws UsageError if it is not a JSON text */
 export async function readJson(path: string, io: Io): Promise<unknown> {

@@ -10,7 +10,7 @@ import { networkSource } from '../options/network.ts'
 import { type RecordTrust, readRecordTrust, trustOptionsOf } from '../options/trust.ts'
 import { toJson } from '../output/report.ts'
 import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf, paint } from '../output/verdict.ts'
-import type { Source } from '../words/claim.ts'
+import type { Source } from '../words/answer.ts'
 import { kindOf } from '../words/evidence.ts'
 import { verdictOf } from '../words/verdict.ts'
 import { chainRows, formatTime, type ProvenChain, type Row } from '../words/wording.ts'
@@ -54,15 +54,9 @@ const hashSources = {
 const hashSourceOf = ({ beacon, l1BlockHash }: RecordTrust) =>
   beacon ? 'beaconBlock' : l1BlockHash === undefined ? 'endpoint' : 'user'
 
-/** On whose word an L1 block hash is the right one. */
 export const hashBasis = (trust: RecordTrust) => hashSources[hashSourceOf(trust)]
 
-/** Records to a file, and reports. @returns the exit code */
-export async function recordToFile<T extends ProvenChain>(
-  flags: RecordFlags,
-  subject: Subject<T>,
-  io: Io,
-): Promise<number> {
+export async function recordToFile<T extends ProvenChain>(flags: RecordFlags, subject: Subject<T>, io: Io) {
   const trust = await readRecordTrust(flags, subject.stated.network)
   return withEndpoints(flags, io, async connections => {
     const output = openOutputFile(flags.output, flags.force, io)

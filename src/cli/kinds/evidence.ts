@@ -9,7 +9,7 @@ import { trustedOf } from '../options/trust.ts'
 import { reportOnError, type VerdictReport } from '../output/report.ts'
 import { formatTable } from '../output/table.ts'
 import { formatVerdict } from '../output/verdict.ts'
-import type { Source } from '../words/claim.ts'
+import type { Source } from '../words/answer.ts'
 import { fieldsOf, show } from '../words/value.ts'
 import { type PartSources, type Verdict, verdictOf } from '../words/verdict.ts'
 import {
@@ -35,18 +35,12 @@ export const partsOf = <Claim extends object>(claim: Claim, other: Source = 'bun
     // Of the same names.
   ) as Readonly<Record<keyof Claim, Source>>
 
-/** What everything is verified from, and the kind of state to which it leads. */
-interface Head {
-  readonly trusted: Trusted
-  readonly scheme: StateScheme
-}
-
 export interface Stated<T extends ProvenChain> {
   readonly network: ChosenNetwork
   /** Who stated each part, beside the network and what is trusted. @param other who chose what the user does not state */
   parts(other: Source): Readonly<Record<string, Source>>
   readonly asked?: Row
-  verify(bundle: unknown, head: Head): T | Promise<T>
+  verify(bundle: unknown, head: { readonly trusted: Trusted; readonly scheme: StateScheme }): T | Promise<T>
   /** Who stated what no proof covers, or which parts do not matter. */
   adjust?(verified: T, by: Source): PartSources
   /** @param other who chose what the user does not state */

@@ -8,7 +8,6 @@ import { paint } from '../output/verdict.ts'
 import { type Row, sourceWords } from '../words/wording.ts'
 import { type EvidenceFlags, partsOf, type Stated } from './evidence.ts'
 
-/** How many logs are printed: `--json` prints all. */
 const MAX_PRINTED = 20
 
 type Claim = Pick<LogsClaim<Trusted, StateScheme>, 'l2BlockNumber' | 'fromBlock' | 'toBlock' | 'filter'>

@@ -27,8 +27,7 @@ export function defineCommand<const Own extends Options, const Shared extends Op
   return {
     help: formatHelp(about),
     run(args, io) {
-      const allowPositionals = expected !== undefined || isMany
-      const { values, positionals } = parseOptions(args, all, { allowPositionals })
+      const { values, positionals } = parseOptions(args, all, expected !== undefined || isMany)
       const [first = '-', ...more] = positionals
       if (expected !== undefined && (positionals.length === 0 || (more.length > 0 && !isMany)))
         throw new UsageError(expected)

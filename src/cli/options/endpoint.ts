@@ -22,7 +22,7 @@ import { exitCodes, type Io, type Output } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { HINT_TIMEOUT_MS, MAX_STORAGE_KEYS } from '../limits.ts'
 import { describeError, formatError, REFUSED, toJson } from '../output/report.ts'
-import { overwriteProgress } from '../output/terminal.ts'
+import { overwriteProgress } from '../output/table.ts'
 import { describeVerdict, exitCodeOf, paint } from '../output/verdict.ts'
 import { untilSignal } from '../signals.ts'
 import { printable } from '../words/value.ts'
@@ -43,11 +43,7 @@ export function requestOf({ address, 'storage-key': storageKeys = [] }: Flags) {
 }
 
 /** Runs `work`, which Ctrl-C aborts, and reports its failure. @returns the exit code */
-export async function withEndpoints(
-  flags: EndpointFlags,
-  io: Io,
-  work: (connections: Connections) => Promise<number>,
-): Promise<number> {
+export async function withEndpoints(flags: EndpointFlags, io: Io, work: (connections: Connections) => Promise<number>) {
   const { timeout, json, output } = flags
   if (json && output === '-') throw new UsageError('--json and --output - both need standard output')
   return untilSignal(async signal => {
@@ -92,11 +88,7 @@ const PROOF_METHOD =
   'If the endpoint has another name for the method that serves proofs, state it as rollup.method in a file for --network.'
 
 /** What may help, in a sentence; empty if nothing is known to. */
-async function hintFor(
-  failure: ProofError | EndpointError,
-  flags: EndpointFlags,
-  connections: Connections,
-): Promise<string> {
+async function hintFor(failure: ProofError | EndpointError, flags: EndpointFlags, connections: Connections) {
   if (!isProofError(failure) && !OF_OTHER_CHAIN.includes(failure.code)) return ''
   const other = await connections.wrongChains(networkOf(flags).rollup)
   const isMethod = !isProofError(failure) && failure.code === 'METHOD_UNKNOWN' && failure.layer === 'L2'
@@ -181,7 +173,6 @@ export function createConnections(timeout: number, signal: AbortSignal, tellWait
     signal,
     open: (flag: string, urls: readonly string[] | undefined): RequestProvider[] =>
       connect(flag, urls, createHttpProvider),
-    /** Those for --checkpoint. */
     openBeacon: (urls: readonly string[] | undefined): BeaconApi[] => connect('beacon', urls, createBeaconApi),
     /** Which endpoints serve another chain than they should, in sentences; empty if none is known to. It asks them. */
     async wrongChains({ chainId, l1ChainId }: Pick<Rollup, 'chainId' | 'l1ChainId'>): Promise<string> {

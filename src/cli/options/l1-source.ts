@@ -58,7 +58,7 @@ export async function openL1Source(
 function trustIn(needed: number, count: number): Pick<L1Source, 'trust' | 'isAlone'> {
   if (needed > 1) return { trust: `${needed} of ${count} L1 endpoints that must agree` }
   const who = count === 1 ? 'one endpoint only, which' : `any one of ${count} endpoints, each of which`
-  const advice = count === 1 ? 'Add --l1-agree or --checkpoint' : 'Raise --quorum'
+  const advice = count === 1 ? 'Add --l1-agree or --checkpoint.' : 'Raise --quorum.'
   return { trust: `${who} could invent the hash. ${advice}`, isAlone: true }
 }
 

@@ -7,11 +7,7 @@ import type { Option, Options, ValuesOf } from './declared.ts'
  * Reads arguments. An option that is given twice is refused, unless it is `multiple`: with two state roots, it would be unclear on
  * which one the verdict rests. `parseArgs` of Node takes neither options of two words nor those of others in their order.
  */
-export function parseOptions<const T extends Options>(
-  args: readonly string[],
-  options: T,
-  { allowPositionals = false } = {},
-): { readonly values: ValuesOf<T>; readonly positionals: readonly string[] } {
+export function parseOptions<const T extends Options>(args: readonly string[], options: T, takesWords = false) {
   const values = new Map<string, unknown[]>()
   const end = args.includes('--') ? args.indexOf('--') : args.length
   const words: string[] = []
@@ -32,7 +28,7 @@ export function parseOptions<const T extends Options>(
     values.set(into, all)
   }
   const positionals = [...words, ...args.slice(end + 1)]
-  for (const word of positionals) requirePath(word, allowPositionals)
+  for (const word of positionals) requirePath(word, takesWords)
   for (const name of values.keys()) requireOthers(name, options[name] ?? {}, values)
   const read = Object.entries(options).flatMap(([name, { multiple, default: fallback, read }]) => {
     const given = values.get(name)
@@ -70,8 +66,8 @@ function wordsOf(name: string, { value }: Option, inline: string | undefined, ne
   return words
 }
 
-function requirePath(word: string, allowPositionals: boolean): void {
-  if (!allowPositionals) throw new UsageError(`unexpected word: ${cut(word, MAX_SHOWN_LENGTH)}`)
+function requirePath(word: string, isTaken: boolean): void {
+  if (!isTaken) throw new UsageError(`unexpected word: ${cut(word, MAX_SHOWN_LENGTH)}`)
   if (!/^https?:/i.test(word)) return
   throw new UsageError(
     'expected a file, not a URL: download it, or pass - and pipe it: curl URL | rollup-state-proof ...',

@@ -5,9 +5,8 @@ import type { Environment } from '../../provider/options.ts'
 import { slotKey } from '../../verify/anchor/contract.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
-import { digitOffChecksum } from '../words/checksum.ts'
 import { parseNumber } from '../words/evidence.ts'
-import { isHexOf } from '../words/layout.ts'
+import { digitOffChecksum, isHexOf } from '../words/layout.ts'
 import { cut } from '../words/value.ts'
 
 /** What the text of an option stands for. @param name of the option @param second its second word, if it takes two @throws UsageError */

@@ -9,10 +9,7 @@ import type { Flags } from './declared.ts'
 import type { Connections } from './endpoint.ts'
 import { type ChosenNetwork, networkOf } from './network.ts'
 
-export async function trustedBlockOf(
-  blockRoot: Hex,
-  { beacon: network, name }: ChosenNetwork,
-): Promise<TrustedBeaconBlock> {
+export async function trustedBlockOf(blockRoot: Hex, { beacon: network, name }: ChosenNetwork) {
   if (network === undefined) throw new UsageError(`--checkpoint: the network ${name} has no beacon chain`)
   // Only a checkpoint needs the signatures of the sync committees.
   const { trustBeaconBlock } = await import('../../verify/beacon/trusted-block.ts')

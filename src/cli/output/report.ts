@@ -23,7 +23,6 @@ function toPlain(value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [clip(name), toPlain(field, depth - 1)]))
 }
 
-/** A verdict, what `--json` prints besides, and the same as text. */
 export interface VerdictReport {
   readonly verdict: Verdict
   readonly json: object
@@ -50,7 +49,6 @@ export function formatState({ account, storage }: AnyState, stdout: Output): str
   return parts
 }
 
-/** What failed, where and what it means; `rows` say what was asked. */
 export function formatError({ code, path, expected, found }: Refusal, rows: readonly Row[], stream: Output): string {
   const details = Object.entries({ at: path || undefined, expected, found }).flatMap(([name, value]): Row[] =>
     value === undefined ? [] : [[name, value]],
@@ -59,11 +57,6 @@ export function formatError({ code, path, expected, found }: Refusal, rows: read
   return `${verdict}\n${meaningOf(code)}\n${formatTable([...details, ...rows], stream)}\n`
 }
 
-export const describeError = ({ code, action, path, expected, found }: Refusal): object => ({
-  code,
-  action,
-  meaning: meaningOf(code),
-  path,
-  expected,
-  found,
-})
+export function describeError({ code, action, path, expected, found }: Refusal): object {
+  return { code, action, meaning: meaningOf(code), path, expected, found }
+}

@@ -1,6 +1,7 @@
+import type { Io, Output } from '../command.ts'
 import { MAX_CELL_LENGTH, MAX_COLUMN_WIDTH } from '../limits.ts'
 import { cut, printable } from '../words/value.ts'
-import type { Row } from '../words/wording.ts'
+import { formatAge, type Row } from '../words/wording.ts'
 
 interface Screen {
   readonly isTTY?: boolean | undefined
@@ -29,12 +30,7 @@ export function formatTable(table: readonly Row[] | readonly (readonly string[])
 export const roomOn = ({ isTTY = false, columns = 0 }: Screen): number =>
   isTTY && columns > 0 ? columns : Number.POSITIVE_INFINITY
 
-export function fitRow(
-  [first = '', ...cells]: readonly string[],
-  width: number,
-  room: number,
-  indent = '  ',
-): string[] {
+export function fitRow([first = '', ...cells]: readonly string[], width: number, room: number, indent = '  ') {
   const lines = [`${indent}${first.padEnd(width)}`]
   for (const cell of cells.filter(text => text !== '')) {
     const line = `${lines.at(-1)}  ${cell}`
@@ -60,3 +56,39 @@ export function fill(text: string, width: number): string[] {
 
 /** Cuts what one cell must not make others as wide as, or fill the terminal with. */
 export const clip = (cell: string): string => cut(cell, MAX_CELL_LENGTH, MAX_COLUMN_WIDTH)
+
+/** Begins a progress line: returns to the start of the current line and clears it. */
+export const OVERWRITE = '\r\x1b[K'
+
+/** Shows progress on a terminal, in place of the text before; nothing elsewhere. */
+export function overwriteProgress({ stderr }: Io, text: string): void {
+  if (stderr.isTTY) stderr.write(OVERWRITE + text)
+}
+
+/** How long the rest takes, in words, if this share took so many seconds; empty if nobody can tell. */
+export const timeLeft = (seconds: number, share: number): string =>
+  share > 0 && share < 1 ? `, about ${formatAge(BigInt(Math.ceil((seconds / share) * (1 - share))))} left` : ''
+
+/** On a terminal, cuts a progress line to one line, and clears it before anything else is written. Others get every byte unchanged. */
+export function fitToTerminal({ stdin, stdout, stderr }: Io): Io {
+  let inProgress: Output | undefined
+  const fitted = (stream: Output): Output => {
+    if (!stream.isTTY) return stream
+    const write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
+      const text = typeof chunk === 'string' ? chunk : ''
+      const isProgress = text.startsWith(OVERWRITE) && !text.includes('\n')
+      if (inProgress !== undefined && !isProgress) inProgress.write(OVERWRITE)
+      inProgress = isProgress && text !== OVERWRITE ? stream : undefined
+      const room = OVERWRITE.length + (stream.columns || Number.POSITIVE_INFINITY) - 1
+      return Reflect.apply(stream.write, stream, [isProgress ? text.slice(0, room) : chunk, ...rest])
+    }
+    return new Proxy(stream, {
+      get(target, name) {
+        if (name === 'write') return write
+        const value: unknown = Reflect.get(target, name)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+  }
+  return { stdin, stdout: fitted(stdout), stderr: fitted(stderr) }
+}

@@ -18,7 +18,6 @@ export function exitCodeOf(
   return word === 'verified' || accepted.includes(restsOn) ? exitCodes.verified : exitCodes.consistent
 }
 
-/** On whose word a file may be taken, given the option. */
 export const acceptedWith = (trustsFile: boolean): readonly Verdict['restsOn'][] =>
   trustsFile ? ['user', 'file'] : ['user']
 
@@ -46,8 +45,8 @@ function howToConfirm({ unconfirmed: [first] }: Verdict): string {
 }
 
 export function formatVerdict(verdict: Verdict, what: string, stream: Output, isGood = true) {
-  const how = howToConfirm(verdict)
-  return [paintVerdict(stream, verdict, sentenceOf(verdict, what), isGood), ...(how === '' ? [] : [how])].join('\n')
+  const sentence = paintVerdict(stream, verdict, sentenceOf(verdict, what), isGood)
+  return [sentence, howToConfirm(verdict)].filter(Boolean).join('\n')
 }
 
 export const describeVerdict = (verdict: Verdict): object => {
@@ -56,5 +55,4 @@ export const describeVerdict = (verdict: Verdict): object => {
   return { verdict: word, ...(word === 'consistent' && { unconfirmed }), ...(confirm !== '' && { confirm }) }
 }
 
-/** What a report says if the user lets a file vouch for itself. */
 export const TRUSTS_FILE = 'Exit code 0 because of --trust-file: it rests on the word of the file alone.'

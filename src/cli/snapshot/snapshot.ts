@@ -13,9 +13,8 @@ import {
 } from '../../verify/state/kind.ts'
 import { inOrder } from '../audit/in-order.ts'
 import { LONGEST_PAUSE, LONGEST_RETRY_AFTER, MAX_FAILURES, MAX_WRONG } from '../audit/limits.ts'
-import { type Row, type RowFormat, rowWriter } from '../audit/rows.ts'
-import { DocumentError } from '../words/error.ts'
-import { fieldIn, itemsOf } from '../words/value.ts'
+import { type Row, type RowFormat, rowWriter } from '../audit/lines.ts'
+import { DocumentError, fieldIn, itemsOf } from '../words/value.ts'
 
 export interface Target {
   /** The contract of a mapping; undefined for accounts. */

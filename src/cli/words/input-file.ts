@@ -1,8 +1,7 @@
 import { FORMAT } from '../../verify/evidence/head.ts'
 import type { EvidenceName } from '../../verify/evidence/verify.ts'
 import type { Claim } from '../../verify/proof/claim.ts'
-import { DocumentError } from './error.ts'
-import { brief, type Fields, fieldIn, fieldsOf, hasFields, show } from './value.ts'
+import { brief, DocumentError, type Fields, fieldIn, fieldsOf, hasFields, show } from './value.ts'
 
 /** What was asked, as a file or the user states it, unchecked. */
 export type StatedClaim = { readonly [Name in keyof Claim]?: unknown }

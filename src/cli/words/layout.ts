@@ -1,15 +1,8 @@
-import {
-  bytesToBigint,
-  bytesToHex,
-  concatBytes,
-  type Hex,
-  hexLength,
-  hexToBytes,
-  knownLength,
-} from '../../base/bytes.ts'
+import { bytesToBigint, bytesToHex, concatBytes, type Hex, hexLength, hexToBytes } from '../../base/bytes.ts'
 import { isRefusal, type Refusal } from '../../base/errors.ts'
 import { readerOf } from '../../base/json/reader.ts'
 import { decodeRlp } from '../../verify/anchor/rlp.ts'
+import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import { decodeLeafIndex } from '../../verify/proof/decode.ts'
 import type { HashScheme } from '../../verify/scheme/scheme.ts'
 import {
@@ -32,10 +25,10 @@ export { decodeLeafIndex, decodeRlp as readRlp }
 
 const hexReader = /* @__PURE__ */ readerOf('BAD_HEX')
 
-/** Decodes strict hexadecimal of one of the `lengths` in bytes. Default: any length. @throws ProofError */
-export function decodeHex(value: unknown, lengths?: readonly number[]): Uint8Array {
+/** Decodes strict hexadecimal of any length. @throws ProofError */
+export function decodeHex(value: unknown): Uint8Array {
   const hex = hexReader.string(value)
-  return hexToBytes(hex, lengths ? knownLength(hex, lengths) : hexLength(hex))
+  return hexToBytes(hex, hexLength(hex))
 }
 
 /** The result of `decode`; null if it refuses what it reads. */
@@ -125,3 +118,16 @@ function hashNode(scheme: HashScheme, node: unknown, length: number) {
 /** What the error expected and found, in one line. */
 export const describeDetails = ({ code, expected, found }: Refusal): string =>
   [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(', ') || code
+
+/** The first digit of an address, from 1, whose case is not that of its checksum (EIP-55); null if none is, or all letters have one case. */
+export function digitOffChecksum(address: string): number | null {
+  const digits = address.slice(2)
+  const lower = digits.toLowerCase()
+  if (digits === lower || digits === digits.toUpperCase()) return null
+  const hash = bytesToHex(keccak256(new TextEncoder().encode(lower))).slice(2)
+  const off = [...lower].findIndex((digit, index) => {
+    const isUpper = Number.parseInt(hash[index] ?? '', 16) >= 8
+    return digits[index] !== (isUpper ? digit.toUpperCase() : digit)
+  })
+  return off < 0 ? null : off + 1
+}

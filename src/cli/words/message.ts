@@ -1,8 +1,6 @@
 import { encodeMessageClaim, type VerifiedMessage } from '../../entry/messages.ts'
 import type { Row } from './wording.ts'
 
-/** What L1 says of a message, in words shared by terminals and the page. */
-
 export const messageStatements: Readonly<Record<VerifiedMessage['status'], string>> = {
   claimable: 'this message from L2 can be claimed on L1',
   claimed: 'this message from L2 is claimed on L1',

@@ -1,8 +1,12 @@
 import { isGiven, readOwn } from '../../base/json/known-fields.ts'
 import { MAX_FILE_DEPTH } from '../../base/json/limits.ts'
 import { ExcessiveJson, parseBounded } from '../../base/json/parse.ts'
-import { DocumentError } from './error.ts'
 import { MAX_TEXT_CHARACTERS } from './limits.ts'
+
+/** A file that cannot be used for its purpose. The message says why, and is worded to follow the file's name. */
+export class DocumentError extends Error {
+  override readonly name = 'DocumentError'
+}
 
 export { isGiven }
 
@@ -45,7 +49,6 @@ const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(1
 export const cut = (text: string, most: number, kept = most): string =>
   text.length <= most ? text : `${text.slice(0, kept)}... (${text.length} characters)`
 
-/** {@link printable}, cut to a few lines. */
 export const brief = (text: string): string =>
   text.length > MAX_TEXT_CHARACTERS
     ? `${printable(text.slice(0, MAX_TEXT_CHARACTERS))}… (${text.length} characters)`

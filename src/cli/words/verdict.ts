@@ -1,4 +1,4 @@
-import type { Source } from './claim.ts'
+import type { Source } from './answer.ts'
 
 /** What every command, report and page may say of a state, and on whose word. This is the only place that decides it. */
 

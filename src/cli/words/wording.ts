@@ -7,13 +7,12 @@ import type { AnyEvidence } from '../../verify/evidence/kinds/state.ts'
 import type { ProvenBeaconBlock, Reach } from '../../verify/evidence/trusted.ts'
 import type { ProvenAccount } from '../../verify/proof/verify.ts'
 import type { AnyState } from '../../verify/state/kind.ts'
-import type { Source } from './claim.ts'
+import type { Source } from './answer.ts'
 import { nameOfRollup } from './evidence.ts'
 import { premiseWords, type Verdict } from './verdict.ts'
 
 /** What was asked and what was proven, in words shared by terminals, the page and reports. */
 
-/** A name, a value, and what the value rests on. */
 export type Row = readonly [name: string, value: string, basis?: string]
 
 export const sourceWords: Readonly<Record<Source, string>> = {
@@ -76,18 +75,15 @@ export function beaconRows(
   ]
 }
 
-/** What a bundle proves about the time of its state. */
 type Timed = Pick<AnyEvidence, 'l1Block'> & {
   readonly finalizedTimestamp?: bigint | undefined
   readonly l2Block?: BlockHeader | undefined
 }
 
-const clockSeconds = (): bigint => BigInt(Math.floor(Date.now() / 1000))
-
 /** How long ago it was, by this machine's clock. */
-export const ageOf = (time: bigint, now = clockSeconds()): string => formatAge(now > time ? now - time : 0n)
+export const ageOf = (time: bigint, now = BigInt(Math.floor(Date.now() / 1000))): string =>
+  formatAge(now > time ? now - time : 0n)
 
-/** When the L2 block was made, and how old its state is. */
 export function timeRow({ finalizedTimestamp: time, l1Block, l2Block }: Timed, now?: bigint): Row {
   if (time !== undefined) {
     const basis = l2Block === undefined ? 'by the rollup contract' : "by the block's header"
@@ -111,7 +107,6 @@ export function formatAge(seconds: bigint): string {
   return plural(seconds / size, name)
 }
 
-/** What is proven, of evidence of any kind, from what is trusted to a block. */
 export interface ProvenChain extends Timed, Partial<Pick<AnyEvidence, 'implementation' | 'stateRoot'>> {
   readonly trustedInput?: Reach
   readonly beaconBlock?: ProvenBeaconBlock | undefined
@@ -149,7 +144,7 @@ export function chainRows(
   const hashBasis = hash ?? (reach === 'beaconBlockRoot' ? 'proven by the finalized beacon block' : 'trusted')
   const rows: (Row | false)[] = [
     ...beaconRows(evidence, now),
-    ...l1Rows(l1Block, hashBasis),
+    ...(l1Block === undefined ? [] : l1Rows(l1Block, hashBasis)),
     reach === 'l1StateRoot' && ['L1 state root', trusted, 'trusted'],
     ['rollup', contractWords(rollup), `${words('rollup')}${unproven}`],
     isAnchored && implementationRow(evidence, rollup),
@@ -167,14 +162,11 @@ export function chainRows(
   return rows.filter(row => row !== false)
 }
 
-const l1Rows = (block: L1Block | undefined, basis: string): Row[] =>
-  block === undefined
-    ? []
-    : [
-        ['L1 block hash', block.hash, basis],
-        ['L1 block', `${block.number}`, `of ${formatTime(block.timestamp)}, proven by the hash`],
-        ['L1 state root', block.stateRoot, 'proven by the header'],
-      ]
+const l1Rows = (block: L1Block, basis: string): Row[] => [
+  ['L1 block hash', block.hash, basis],
+  ['L1 block', `${block.number}`, `of ${formatTime(block.timestamp)}, proven by the hash`],
+  ['L1 state root', block.stateRoot, 'proven by the header'],
+]
 
 /** What is proven from a premise that nobody has confirmed is not proven, but follows from it. */
 export const ifRight = ({ word }: Pick<Verdict, 'word'>, rows: readonly Row[]): readonly Row[] =>
@@ -191,17 +183,12 @@ export const ifRight = ({ word }: Pick<Verdict, 'word'>, rows: readonly Row[]): 
           .replace(/^trusted$/, 'not confirmed'),
       ])
 
-/** The code of the rollup contract, and whether the user states it. */
-function implementationRow(
-  { implementation }: Partial<Pick<AnyEvidence, 'implementation'>>,
-  stated: Pick<Rollup, 'implementation'>,
-): Row {
+function implementationRow({ implementation }: ProvenChain, stated: Rollup): Row {
   if (implementation === undefined) return ['contract code', 'not proven', 'no proof covers the implementation']
   const said = stated.implementation === undefined ? 'not stated by you' : sourceWords.user
   return ['contract code', implementation, `the implementation: proven, ${said}`]
 }
 
-/** What the verdict leaves open. */
 export function notesOn({ trustedInput, l2BlockNumber, currentL2BlockNumber: newest }: ProvenChain): string[] {
   return [
     l2BlockNumber !== undefined &&

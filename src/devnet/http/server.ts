@@ -93,11 +93,7 @@ export class Refusal extends Error {
  * Reads the body as text; null if it is longer than `maxLength` bytes: the rest is not read.
  * @param hold called with the length of each piece before it is kept; may throw
  */
-export async function readBody(
-  request: IncomingMessage,
-  maxLength: number,
-  hold: (length: number) => void = () => {},
-): Promise<string | null> {
+export async function readBody(request: IncomingMessage, maxLength: number, hold: (length: number) => void = () => {}) {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of request) {
@@ -110,10 +106,7 @@ export async function readBody(
 }
 
 /** The path of a request and, if the client sent a whole URL, as proxies and some libraries do, its host. */
-export function targetOf({ url = '' }: Pick<IncomingMessage, 'url'>): {
-  readonly host?: string
-  readonly path: string
-} {
+export function targetOf({ url = '' }: Pick<IncomingMessage, 'url'>): { host?: string; path: string } {
   const [start = '', host] = /^https?:\/\/([^/?#]{1,300})(?![^/?#])/i.exec(url) ?? []
   return host === undefined ? { path: url } : { host, path: url.slice(start.length) || '/' }
 }

@@ -6,13 +6,13 @@ import { type BeaconNetwork, MAINNET_PRESET, periodOf } from '../../verify/beaco
 import {
   type BeaconBlock,
   type BeaconChain,
+  committeeOf,
   createBeaconChain,
   quickSlots,
   slotsByTime,
   sparseBranch,
 } from './beacon-chain.ts'
 import { zeros } from './block.ts'
-import { committeeOf } from './committee.ts'
 import { MAX_REMEMBERED, MAX_UPDATES } from './limits.ts'
 import type { L1, L1Options } from './simulated-l1.ts'
 
@@ -38,12 +38,7 @@ export interface SimulatedBeacon {
    * @param l1BlockNumber from 0
    */
   blockRoot(l1BlockNumber: bigint): Promise<Hex | undefined>
-  /**
-   * Answers a GET request of the beacon API.
-   *
-   * @param path the path, starting with `/eth/v1`
-   * @param query the query parameters
-   */
+  /** Answers a GET request of the beacon API. @param path the path, starting with `/eth/v1` @param query the query parameters */
   answer(path: string, query?: URLSearchParams): Promise<BeaconAnswer>
 }
 

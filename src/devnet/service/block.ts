@@ -76,7 +76,6 @@ export interface Stored {
   readonly content?: { readonly transactions: readonly { readonly hash: Hex }[] }
 }
 
-/** {@link describeBlock} for a block that may not exist. */
 export function describeStored(stored: Stored | undefined, isFull = false): object | null {
   const transactions = stored?.content?.transactions ?? []
   return stored ? describeBlock(stored.block, isFull ? transactions : transactions.map(({ hash }) => hash)) : null

@@ -59,11 +59,7 @@ export interface ServiceChain {
   upgrade(): void
   /** The first L2 block with an Ethereum state; undefined if the contract holds state roots. */
   upgradedAt(): bigint | undefined
-  /**
-   * A block as an `eth_getBlockByNumber` result, with the hashes of its transactions; null if it does not exist.
-   *
-   * @param number from 0
-   */
+  /** A block as an `eth_getBlockByNumber` result, with the hashes of its transactions; null if it does not exist. @param number from 0 */
   getBlock(number: bigint): object | null
   /** The number of the newest block. */
   latest(): bigint
@@ -71,17 +67,9 @@ export interface ServiceChain {
   finalized(): bigint
   /** The number of the newest block with proofs; -1 if there is none. */
   provable(): bigint
-  /**
-   * The state at a block; do not write to it. Undefined if the block does not exist or has been pruned.
-   *
-   * @param number from 0
-   */
+  /** The state at a block; do not write to it. Undefined if the block does not exist or has been pruned. @param number from 0 */
   at(number: bigint): World | undefined
-  /**
-   * The timestamp of a block, in seconds since 1970. Undefined if the block does not exist or has been pruned.
-   *
-   * @param number from 0
-   */
+  /** The timestamp of a block, in seconds since 1970. Undefined if the block does not exist or has been pruned. @param number from 0 */
   timestamp(number: bigint): bigint | undefined
 }
 
@@ -105,7 +93,6 @@ export interface NextBlock {
 
 const SECONDS_PER_BLOCK = 2n
 
-/** What the next block begins with, if it is added now. */
 function nextAfter(parent: Block | undefined, clock?: () => number): NextBlock {
   const steady = parent === undefined ? GENESIS_TIME : parent.timestamp + SECONDS_PER_BLOCK
   const now = clock ? BigInt(clock()) : steady
@@ -150,7 +137,6 @@ export function createChain(
 
   const next = () => nextAfter(newest(), clock)
 
-  /** Writes the hash of the newest block into a state. */
   function writeHistory(state: World): void {
     const parent = newest()
     if (parent === undefined || state.getCode(historyContract) === '0x') return

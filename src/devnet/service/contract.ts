@@ -24,7 +24,6 @@ export interface Finalization {
   readonly timestamp?: bigint | undefined
 }
 
-/** A finalization whose time is known. */
 export type TimedFinalization = Finalization & { readonly timestamp: bigint }
 
 /** A finalization, the L1 block that contains it, and the log of the contract. */
@@ -43,7 +42,6 @@ export interface ContractChange {
 /** A log of the contract, and the L1 block that contains it. */
 export type ContractLog = ContractChange['logs'][number] & { readonly l1BlockNumber: bigint }
 
-/** What a finalization writes about messages. */
 export interface Anchored extends ContractChange {
   /** Number of the last message from L1 that L2 has received. */
   readonly messageNumber: bigint

@@ -54,7 +54,6 @@ export function transferToken(
   }
 }
 
-/** A transaction that calls a contract, and who pays for it. */
 interface Call {
   readonly state: World
   readonly chainId: bigint

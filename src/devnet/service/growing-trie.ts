@@ -130,7 +130,6 @@ export const putAccount = (accounts: Trie, address: Uint8Array, account: TrieAcc
 export const putSlot = (storage: Trie, key: Uint8Array, value: bigint): Trie =>
   value === 0n ? removeEntry(storage, key) : putEntry(storage, key, encodeRlp(encodeInteger(value)))
 
-/** A slot's value, and its proof. */
 export function slotIn(storage: Trie, key: Hex): { value: bigint; proof: Hex[] } {
   const { value, proof } = lookUp(storage, hexToBytes(key, 32))
   return { value: (value && decodeInteger(decodeRlp(value), 32)) ?? 0n, proof: proof.map(bytesToHex) }
@@ -177,10 +176,7 @@ function inTrie({ nonce, balance, keccakCodeHash, storage }: Account, before: Ac
  * The trie of accounts of a state that nobody changes any more.
  * @param before an earlier state: only what differs from it is computed. It may have no such trie, or be none
  */
-export function ethereumTrie(
-  state: World,
-  before?: { readonly state: World; readonly accounts: Trie | undefined },
-): Trie {
+export function ethereumTrie(state: World, before?: { readonly state: World; readonly accounts: Trie | undefined }) {
   let accounts = before?.accounts ?? null
   const earlier = before?.accounts ? insideOf(before.state).accounts() : null
   for (const { key, before, after } of changesBetween(earlier, insideOf(state).accounts())) {

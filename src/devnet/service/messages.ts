@@ -41,12 +41,7 @@ export interface ServiceMessages {
    * @throws ArgumentError if one is claimed already
    */
   claimOnL1(numbers: readonly bigint[]): void
-  /**
-   * Sends messages to L2, in a new L1 block.
-   *
-   * @param messages in order
-   * @throws ArgumentError
-   */
+  /** Sends messages to L2, in a new L1 block. @param messages in order @throws ArgumentError */
   sendToL2(messages: readonly MessageContent[]): Message[]
   /** Delivers to L2 all messages that L1 has sent: to the pending state. */
   receiveOnL2(): void

@@ -61,23 +61,11 @@ export interface SimulatedL1 {
    * @throws ArgumentError
    */
   reorganize(depth: number): number
-  /**
-   * The number of the block with this tag.
-   *
-   * @param tag Default: `latest`
-   */
+  /** The number of the block with this tag. @param tag Default: `latest` */
   blockNumber(tag?: 'latest' | 'safe' | 'finalized'): bigint
-  /**
-   * A block as an `eth_getBlockByNumber` result; null if it does not exist.
-   *
-   * @param number of the L1 block, from 0
-   */
+  /** A block as an `eth_getBlockByNumber` result; null if it does not exist. @param number of the L1 block, from 0 */
   getBlock(number: bigint): object | null
-  /**
-   * The number of the block with this hash; undefined if there is none.
-   *
-   * @param hash 32 bytes, lower case
-   */
+  /** The number of the block with this hash; undefined if there is none. @param hash 32 bytes, lower case */
   numberOf(hash: Hex): bigint | undefined
   /**
    * A proof as an `eth_getProof` result; null if the block does not exist or its state has been pruned.

@@ -8,10 +8,7 @@ import { type Account, type AccountChanges, decodeChanges } from './account.ts'
 import { hashSubtree, pathDigests, putLeaf } from './sparse.ts'
 import { deleteKey, getValue, leafAt, locate, setValue, type Tree } from './tree.ts'
 
-/**
- * An access to a tree, as `rollup_getZkEVMStateMerkleProofV0` serves it: what it has beside these three fields depends on its
- * type.
- */
+/** An access to a tree, as `rollup_getZkEVMStateMerkleProofV0` serves it: what it has beside these three fields depends on its type. */
 export interface Trace extends Readonly<Record<string, unknown>> {
   /** 0 reads, 1 reads what is absent, 2 inserts, 3 updates, 4 deletes. */
   readonly type: 0 | 1 | 2 | 3 | 4

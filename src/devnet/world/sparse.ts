@@ -72,33 +72,29 @@ export function* differing<Leaf>(
  * siblings from the top down, the sibling leaf, and the leaf itself.
  */
 export function pathNodes<Leaf>(hashing: Hashing<Leaf>, top: Subtree<Leaf>, index: number): Uint8Array[] {
-  const nodes: Uint8Array[] = []
-  let node = top
-  for (let level = TREE_DEPTH - 1; level >= 0; level--) {
-    const { left, right } = childrenOf(node)
-    const [child, sibling] = isRight(index, level) ? [right, left] : [left, right]
-    nodes.push(preimageOf(hashing, sibling, level))
-    node = child
-  }
-  nodes.push(preimageOf(hashing, node, 0))
-  return nodes
+  const { siblings, leaf } = pathTo(top, index)
+  return [...siblings.map(([node, level]) => preimageOf(hashing, node, level)), preimageOf(hashing, leaf, 0)]
 }
 
 /** The digests of the siblings of the leaf at `index`, which may be missing, from the leaf up. */
-export function pathDigests<Leaf>(hashing: Hashing<Leaf>, top: Subtree<Leaf>, index: number): Uint8Array[] {
-  const digests: Uint8Array[] = []
+export const pathDigests = <Leaf>(hashing: Hashing<Leaf>, top: Subtree<Leaf>, index: number): Uint8Array[] =>
+  pathTo(top, index)
+    .siblings.map(([node, level]) => hashSubtree(hashing, node, level))
+    .toReversed()
+
+/** The siblings on the way to a leaf, each with its level, from the top down. */
+function pathTo<Leaf>(top: Subtree<Leaf>, index: number) {
+  const siblings: (readonly [node: Subtree<Leaf>, level: number])[] = []
   let node = top
   for (let level = TREE_DEPTH - 1; level >= 0; level--) {
     const { left, right } = childrenOf(node)
-    const [child, sibling] = isRight(index, level) ? [right, left] : [left, right]
-    digests.unshift(hashSubtree(hashing, sibling, level))
-    node = child
+    // Divides instead of shifting, because indices can exceed 2^32.
+    const isRight = Math.floor(index / 2 ** level) % 2 === 1
+    siblings.push([isRight ? left : right, level])
+    node = isRight ? right : left
   }
-  return digests
+  return { siblings, leaf: node }
 }
-
-/** Divides instead of shifting, because indices can exceed 2^32. */
-const isRight = (index: number, level: number): boolean => Math.floor(index / 2 ** level) % 2 === 1
 
 const NO_CHILDREN = { left: null, right: null } as const
 

@@ -116,11 +116,7 @@ export interface Tree<Value> {
   root: Uint8Array | null
 }
 
-export function createKind<Value>(
-  scheme: HashScheme,
-  kind: TreeKind,
-  encodeValue: (value: Value) => Uint8Array,
-): StoredKind<Value> {
+export function createKind<Value>(scheme: HashScheme, kind: TreeKind, encodeValue: (value: Value) => Uint8Array) {
   const hashContent = (content: Content<Value> | null): Uint8Array => {
     if (content === null) return zeroDigest()
     content.hVal ??= scheme.hasher.hash(kind.valuePreimage(scheme, encodeValue(content.value)))

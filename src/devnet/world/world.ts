@@ -53,12 +53,7 @@ export interface World {
    * @throws ArgumentError
    */
   setAccount(address: Hex, changes?: AccountChanges): void
-  /**
-   * Deletes the account with its storage. If it is created again, it takes another leaf.
-   *
-   * @param address 20 bytes
-   * @throws ArgumentError
-   */
+  /** Deletes the account with its storage. If it is created again, it takes another leaf. @param address 20 bytes @throws ArgumentError */
   deleteAccount(address: Hex): void
   /**
    * Writes a storage slot of an existing account. The value zero deletes the slot, because zero slots are never stored.
@@ -68,11 +63,7 @@ export interface World {
    * @throws ArgumentError
    */
   setStorage(address: Hex, slot: { key: Hex; value: Hex }): void
-  /**
-   * The account; null if it does not exist.
-   *
-   * @param address 20 bytes
-   */
+  /** The account; null if it does not exist. @param address 20 bytes */
   getAccount(address: Hex): AccountState | null
   /**
    * The account's code. `0x` if the account does not exist or has no code; null if only the hash of the code is known.
@@ -80,12 +71,7 @@ export interface World {
    * @param address 20 bytes
    */
   getCode(address: Hex): Hex | null
-  /**
-   * The value of a storage slot, 32 bytes. Zero if the slot or the account does not exist.
-   *
-   * @param address 20 bytes
-   * @param key 32 bytes
-   */
+  /** The value of a storage slot, 32 bytes. Zero if the slot or the account does not exist. @param address 20 bytes @param key 32 bytes */
   getStorage(address: Hex, key: Hex): Hex
   /** The state root, 32 bytes. Hashes everything written since the last call. */
   stateRoot(): Hex

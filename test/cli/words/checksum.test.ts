@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { digitOffChecksum } from '../../../src/cli/words/checksum.ts'
+import { digitOffChecksum } from '../../../src/cli/words/layout.ts'
 import { lineaRollup, lineaSepoliaRollup } from '../../../src/entry/anchor.ts'
 
 /** Of the specification of EIP-55. */

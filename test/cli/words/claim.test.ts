@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type ClaimWithSources, completeClaim, isProblem } from '../../../src/cli/words/claim.ts'
+import { type ClaimWithSources, completeClaim, isProblem } from '../../../src/cli/words/answer.ts'
 import type { AnswerFile, StatedClaim } from '../../../src/cli/words/input-file.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { answer, answerFile, claim, contract } from './files.ts'

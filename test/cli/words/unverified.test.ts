@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { DocumentError } from '../../../src/cli/words/error.ts'
+import { inspectContent, type UnverifiedField } from '../../../src/cli/commands/inspect.ts'
 import { MAX_SHOWN_DEPTH } from '../../../src/cli/words/limits.ts'
-import { inspectContent, type UnverifiedField } from '../../../src/cli/words/unverified.ts'
+import { DocumentError } from '../../../src/cli/words/value.ts'
 import { answer, contract, evidence, read } from './files.ts'
 
 it('inspects a vector and an answer without verifying them', () => {
@@ -168,6 +168,14 @@ it('names no leaf of a tree of messages', () => {
   const { fields } = inspectContent(content)
   expect(fields['messageProof']).toEqual({ root: '0x1', leafIndex: '0', proof: { '[0]': '0x2' } })
   expect(inspectContent({ ...content, messageProof: [7] }).fields['messageProof']).toEqual({ '[0]': '7' })
+})
+
+it('shows what a message moves as an amount', () => {
+  const message = { from: '0x1', fee: '0xa', value: '0x10', number: '0x2' }
+  const content = { format: 'rollup-state-proof/evidence', version: 1, kind: 'message', message }
+  expect(inspectContent(content).fields['message']).toEqual({ from: '0x1', fee: 10n, value: 16n, number: 2n })
+  expect(inspectContent({ ...content, message: '0x10' }).fields['message']).toBe('0x10')
+  expect(inspectContent({ ...content, message: { fee: '0xa' } }).fields['message']).toEqual({ fee: 10n })
 })
 
 it('refuses what is no object, and an unknown kind of file', () => {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { DocumentError } from '../../../src/cli/words/error.ts'
 import { MAX_TEXT_CHARACTERS } from '../../../src/cli/words/limits.ts'
 import {
   brief,
+  DocumentError,
   fieldIn,
   fieldsOf,
   hasFields,
