@@ -2,13 +2,7 @@ import type { FinalizedState } from '../../verify/anchor/finalized-state.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import { allOf, only, type Work } from '../sources/endpoints.ts'
 import { type Failure, isMissing, isOfBlock, isPassing, isWrong, orFailure } from '../transport/error.ts'
-import {
-  BLOCKS_PER_REQUEST,
-  FIRST_DISTANCE,
-  MAX_EMPTY_LOG_REQUESTS,
-  MAX_LIST_ROUNDS,
-  MAX_LISTED,
-} from '../transport/limits.ts'
+import { BLOCKS_PER_REQUEST, MAX_EMPTY_LOG_REQUESTS, MAX_LIST_ROUNDS, MAX_LISTED } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
 import { type Anchor, contradiction, fetchAnchor, invented, type L1Source, unless } from './l1.ts'
 import { allowedBlocks, readCurrent, walkLogs } from './log-ranges.ts'
@@ -227,7 +221,7 @@ async function* walkStates(provider: AnyProvider, source: L1Source, range: WalkR
   async function findStep(newest: Sample): Promise<{ before: Sample | null; after: Sample }> {
     let after = newest
     let before: Sample | null = null
-    for (let distance = FIRST_DISTANCE; before === null || after.at - before.at > 1n; distance *= 2n) {
+    for (let distance = 32n; before === null || after.at - before.at > 1n; distance *= 2n) {
       if (before === null && after.at <= oldest) break
       const back: bigint = newest.at > oldest + distance ? newest.at - distance : oldest
       const at: bigint = before === null ? back : (before.at + after.at) / 2n

@@ -8,12 +8,10 @@ import { decodeFilter, type LogFilter, selectedBy } from '../../verify/blocks/re
 import { EndpointError, isEndpointError, isGone, isOfBlock, orFailure } from '../transport/error.ts'
 import {
   BLOCKS_PER_REQUEST,
-  BLOCKS_WITH_RECEIPTS,
   LOGS_AT_ONCE,
   MAX_LOG_REQUESTS,
   MAX_LOGS,
   MAX_SEARCH_REQUESTS,
-  REMEMBERED_MS,
 } from '../transport/limits.ts'
 import { type AnyProvider, callProvider } from '../transport/provider.ts'
 import { inAdvance } from '../transport/waiting.ts'
@@ -31,6 +29,10 @@ interface LogOptions {
   readonly withReceipts?: boolean
 }
 
+/** Blocks whose receipts are read as one piece where an endpoint serves no logs. */
+const BLOCKS_WITH_RECEIPTS = 16n
+/** Milliseconds for which it is remembered how many blocks an endpoint allows. */
+const REMEMBERED_MS = 600_000
 /** How many blocks each endpoint allows per request, once it has refused more, and until when that is remembered. */
 const ALLOWED = new WeakMap<object, { readonly blocks: bigint; readonly until: number }>()
 

@@ -250,7 +250,20 @@ export function openEndpoints(
   const providers = isList(given) ? readItems(name, given, one => openOne('', one, http)) : [openOne(name, given, http)]
   if (providers.length === 0) throw invalid(name, 'at least one endpoint', given)
   const rank = mayGoBack ? hopeOfBlock : hopeOf
-  const failed = (failures: ReadonlyMap<number, Failure>) => failureOf(providers, layer, [...failures.values()], rank)
+  /** The failure that is most likely to pass with time. If no endpoint serves the method, it says what to add. */
+  const failed = (byIndex: ReadonlyMap<number, Failure>): Failure => {
+    const failures = [...byIndex.values()]
+    const error = failures.reduce((best, one) => (rank(one) > rank(best) ? one : best))
+    if (layer === undefined || !isLack(error)) return error
+    // Nothing gives less hope, so that all have failed like this.
+    const lacks = failures.filter(isLack)
+    forgetLacks(providers, lacks)
+    const { method = '' } = error
+    if (lacks.some(one => one.method !== method)) return error
+    const { length } = providers
+    const none = length === 1 ? 'The only endpoint does not serve it' : `None of ${length} endpoints serves it`
+    return withDetails(error, { index: undefined, found: `${none}: add ${serverOf(layer, method)}` })
+  }
   return createPool(providers, { layer, onFailure, failed })
 }
 
@@ -266,25 +279,6 @@ export const only = (provider: AnyProvider): Endpoints => openEndpoints('', prov
 /** That an endpoint does not serve the method says least: another one does more, or less. */
 const hopeOf = (error: Failure): number => (isLack(error) ? 0 : isMissing(error) ? 2 : isPassing(error) ? 3 : 1)
 const hopeOfBlock = (error: Failure): number => (isMissing(error) ? 5 : isOfBlock(error) ? 4 : hopeOf(error))
-
-/** The failure that is most likely to pass with time. If no endpoint serves the method, it says what to add. */
-function failureOf(
-  providers: readonly AnyProvider[],
-  layer: Layer | undefined,
-  failures: readonly Failure[],
-  rank: (error: Failure) => number,
-): Failure {
-  const error = failures.reduce((best, one) => (rank(one) > rank(best) ? one : best))
-  if (layer === undefined || !isLack(error)) return error
-  // Nothing gives less hope, so that all have failed like this.
-  const lacks = failures.filter(isLack)
-  forgetLacks(providers, lacks)
-  const { method = '' } = error
-  if (lacks.some(one => one.method !== method)) return error
-  const { length } = providers
-  const none = length === 1 ? 'The only endpoint does not serve it' : `None of ${length} endpoints serves it`
-  return withDetails(error, { index: undefined, found: `${none}: add ${serverOf(layer, method)}` })
-}
 
 /** What serves the methods that this library asks for, for people. */
 function serverOf(layer: Layer, method: string): string {

@@ -127,24 +127,17 @@ function backoffIn(data: unknown): number | undefined {
  * The EndpointError for an HTTP status that is no success. A JSON-RPC error in the body says more than the status, and so do
  * a few words of a gateway. Anything longer is no explanation.
  */
-export function diagnoseStatus(
-  answered: Answered & { readonly status: number },
-  body: string,
-  redact: Redact = redactUrls,
-): EndpointError {
+export function diagnoseStatus(answered: Answered, body: string, redact: Redact = redactUrls): EndpointError {
   const text = body.trim()
-  const parsed = tryParse(text)
+  let parsed: unknown
+  try {
+    parsed = parseBounded(text)
+  } catch {
+    // It is words.
+  }
   const words = text === '' || text.length > MAX_TEXT_LENGTH ? '' : excerpt(text)
   const message = text.startsWith('<') ? 'an HTML page' : words
   return diagnoseSaid((isObject(parsed) && saidIn(parsed)) || { rpc: null, message }, answered, redact)
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return parseBounded(text)
-  } catch {
-    return undefined
-  }
 }
 
 export interface RpcRequest {
@@ -220,14 +213,13 @@ export function redactError(thrown: unknown, redact: Redact, depth = 0): Error |
     return withDetails(thrown, { found, said, cause })
   }
   const cause = redactError(field(Object(thrown), 'cause'), redact, depth + 1)
-  const [name = 'Error', message = admitText(thrown, redact), code, stack] = ['name', 'message', 'code', 'stack'].map(
-    own => {
-      const value = field(Object(thrown), own)
-      return typeof value === 'string' && value !== '' ? admitText(value, redact) : undefined
-    },
-  )
-  const error = new Error(message, cause && { cause })
-  return Object.assign(error, { name, stack: stack ?? `${name}: ${message}` }, code && { code })
+  const read = (name: string) => {
+    const value = field(Object(thrown), name)
+    return typeof value === 'string' && value !== '' ? admitText(value, redact) : undefined
+  }
+  const [name, code] = [read('name') ?? 'Error', read('code')]
+  const error = new Error(read('message') ?? admitText(thrown, redact), cause && { cause })
+  return Object.assign(error, { name, stack: read('stack') ?? `${name}: ${error.message}` }, code && { code })
 }
 
 /** A failed check from `work` quotes what does not verify, so the URLs of these endpoints are removed from it. */

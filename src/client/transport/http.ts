@@ -266,12 +266,7 @@ function systemCodeIn(error: unknown): { found?: string } {
 }
 
 /** The body, parsed from JSON. @throws EndpointError for any status but success: what the body says, under the same bounds */
-async function readBody(
-  response: Response,
-  asked: Asked,
-  read: () => Promise<string>,
-  { redact, href }: Origin,
-): Promise<unknown> {
+async function readBody(response: Response, asked: Asked, read: () => Promise<string>, { redact, href }: Origin) {
   const { status } = response
   if (response.ok) return parseJson(response, await read())
   if (status >= 400) {

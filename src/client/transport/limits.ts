@@ -14,9 +14,8 @@ export const DEFAULT_RESPONSE_LENGTH = 2 ** 24
 
 /** Bytes of a response above which it counts as long. Almost every honest answer is shorter, and never waits for others. */
 export const LARGE_RESPONSE_LENGTH = 2 ** 20
-/** Bytes for which long responses of the whole process have room at once. The others wait. */
+/** Bytes for which long responses have room at once in the process: others wait. One endpoint fills one of so many parts at most. */
 export const HELD_LENGTH = 2 ** 26
-/** One endpoint gets this part of them, so that it cannot keep the others waiting. */
 export const ENDPOINT_SHARE = 2
 /** The response to a request for a number or a word. The rest is for an error that is explained at length. */
 export const SHORT_RESPONSE_LENGTH = 2 ** 16
@@ -56,10 +55,6 @@ export const SOURCE_TIMEOUT_MS = 10_000
 
 /** Blocks per request of logs, unless the endpoint allows fewer. Mainnet has a finalization every few hours. */
 export const BLOCKS_PER_REQUEST = 2_000n
-/** Milliseconds for which it is remembered how many blocks an endpoint allows. */
-export const REMEMBERED_MS = 600_000
-/** L1 blocks by which a search of older states steps back first. */
-export const FIRST_DISTANCE = 32n
 /** Finalizations that a recording tries, unless the caller states another number. */
 export const DEFAULT_FINALIZATIONS = 8
 /** Storage keys per request, unless the caller states another number. */
@@ -68,8 +63,7 @@ export const KEYS_PER_REQUEST = 100
 export const MAX_LOG_REQUESTS = 10n
 /** Milliseconds for the log of one finalization, which only adds a timestamp to what is proven. */
 export const HINT_MS = 10_000
-/** Blocks whose receipts are read as one piece where an endpoint serves no logs, and how many are asked for at once. */
-export const BLOCKS_WITH_RECEIPTS = 16n
+/** Blocks whose receipts are asked for at once where an endpoint serves no logs. */
 export const LOGS_AT_ONCE = 8
 /** Logs per request: far more than the finalizations in that many blocks. */
 export const MAX_LOGS = 2_000

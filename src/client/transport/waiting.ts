@@ -75,40 +75,33 @@ export interface Scope {
 }
 
 /** Nobody waits for `work` any longer when it is stopped, when the time is over (`TIMEOUT`) or when `whole` is aborted (`ABORTED`). */
-export async function scoped<T>(
+export function scoped<T>(
   whole: AbortSignal | undefined,
   work: (scope: Scope) => Promise<T>,
   timeoutMs?: number,
 ): Promise<T> {
-  if (whole?.aborted) throw abortedBy(whole)
   let end = () => {}
-  try {
-    return await new Promise((resolve, reject) => {
-      const part = partOf(whole, () => whole && reject(abortedBy(whole)))
-      const stop = (error: unknown) => {
-        reject(error)
-        part.abort()
-        return error
-      }
-      const late = () => stop(new EndpointError('TIMEOUT'))
-      const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs)
-      end = () => {
-        clearTimeout(timer)
-        part.forget()
-      }
-      work({ signal: part.signal, stop }).then(resolve, reject)
-    })
-  } finally {
-    end()
-  }
+  return new Promise<T>((resolve, reject) => {
+    if (whole?.aborted) throw abortedBy(whole)
+    const part = partOf(whole, () => whole && reject(abortedBy(whole)))
+    const stop = (error: unknown) => {
+      reject(error)
+      part.abort()
+      return error
+    }
+    const late = () => stop(new EndpointError('TIMEOUT'))
+    const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs)
+    end = () => {
+      clearTimeout(timer)
+      part.forget()
+    }
+    work({ signal: part.signal, stop }).then(resolve, reject)
+  }).finally(() => end())
 }
 
 /** So that a silent source does not hold up the others. @throws EndpointError `TIMEOUT`, `ABORTED` */
-export const inTime = <T>(
-  timeout: number,
-  work: (signal: AbortSignal) => Promise<T>,
-  signal?: AbortSignal,
-): Promise<T> => scoped(signal, own => work(own.signal), timeout)
+export const inTime = <T>(timeout: number, work: (own: AbortSignal) => Promise<T>, signal?: AbortSignal) =>
+  scoped(signal, own => work(own.signal), timeout)
 
 /** Runs `work`, unless the signal is aborted, and stops waiting for it when that happens. */
 export const orAbort = async <T>(work: () => Promise<T> | T, signal: AbortSignal | undefined): Promise<T> =>
