@@ -60,7 +60,7 @@ export const LAYERS = {
   /** State that is proven, and calls over it. */
   provider: [
     inFolder('provider/proving'),
-    ...['base-fee', 'call-evidence', 'call-vectors', 'methods', 'one-head', 'waves'].map(
+    ...['base-fee', 'call-evidence', 'call-vectors', 'methods', 'one-head', 'precompiles', 'provider', 'waves'].map(
       name => `test/provider/${name}.test.ts`,
     ),
   ],

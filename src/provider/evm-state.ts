@@ -8,21 +8,9 @@ import type { ReadAccount, StateReader } from './proven-state.ts'
 
 export type EvmState = ReturnType<typeof createEvmState>
 
+export type Written = ReturnType<typeof createJournal>['written']
 /** What an execution read of the state that it found. */
-export interface Reads {
-  /** By account. Without storage, the account alone proves its slots, so that none is named. */
-  readonly slots: ReadonlyMap<Hex, ReadonlySet<Hex>>
-  /** By hash. */
-  readonly codes: ReadonlyMap<Hex, Uint8Array>
-}
-
-export interface Written {
-  /** null: deleted. An empty account counts as none (EIP-161). */
-  readonly accounts: ReadonlyMap<Hex, Account | null>
-  readonly codes: ReadonlyMap<Hex, Uint8Array>
-  /** By address and key, 20 and 32 bytes, each with its prefix. Without leading zeros. */
-  readonly slots: ReadonlyMap<string, Uint8Array>
-}
+export type Reads = ReturnType<typeof noteReads>['reads']
 
 const EMPTY = new Uint8Array(0)
 
@@ -104,7 +92,9 @@ function toAccount(account: ReadAccount | null, util: EvmPackages['util']): Acco
 }
 
 function noteReads(reader: StateReader, read: <T>(work: () => Promise<T>) => Promise<T>) {
+  /** By account. Without storage, the account alone proves its slots, so that none is named. */
   const slots = new Map<Hex, Set<Hex>>()
+  /** By hash. */
   const codes = new Map<Hex, Uint8Array>()
   async function note(address: Hex) {
     const account = await reader.getAccount(address)
@@ -128,13 +118,15 @@ function noteReads(reader: StateReader, read: <T>(work: () => Promise<T>) => Pro
         return code
       }),
   }
-  return { found, reads: { slots, codes } satisfies Reads }
+  return { found, reads: { slots, codes } }
 }
 
 function createJournal() {
   const written = {
+    /** null: deleted. An empty account counts as none (EIP-161). */
     accounts: new Map<Hex, Account | null>(),
     codes: new Map<Hex, Uint8Array>(),
+    /** By address and key, 20 and 32 bytes, each with its prefix. Without leading zeros. */
     slots: new Map<string, Uint8Array>(),
   }
   const undo: (() => unknown)[] = []

@@ -17,13 +17,7 @@ export interface Client {
   readonly onForward?: ((method: string) => void) | undefined
   readonly name?: string | undefined
   /** Of a client to which things can be pushed: whoever answers it asks for the changes of each, by `eth_getFilterChanges`. */
-  readonly subscriptions?: Subscriptions | undefined
-}
-
-interface Subscriptions {
-  mayAdd(): boolean
-  add(id: string): void
-  delete(id: string): void
+  readonly subscriptions?: { mayAdd(): boolean; add(id: string): void; delete(id: string): void } | undefined
 }
 
 export interface Failure {

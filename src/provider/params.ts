@@ -158,20 +158,17 @@ export function refuseOtherFields(place: string, value: unknown, known: readonly
 
 /** @param isForWallet whether `pending` is the block of the view, too: whoever sends asks for it, and nothing proves what waits */
 export function readBlock(value: unknown, isForWallet: boolean): bigint | 'latest' {
-  const named = (isObject(value) ? blockNumberIn(value) : value) ?? 'latest'
+  // EIP-1898. Few blocks have a state that is proven, and clients name these by number.
+  const isObject = typeof value === 'object' && value !== null
+  const given = isObject ? params.fields('block', value, ['blockNumber', 'blockHash']) : { blockNumber: value }
+  if (isObject && (given.blockNumber === undefined || given.blockHash !== undefined)) {
+    throw invalidParams('The block is not given by its number: none is looked up by its hash.')
+  }
+  const named = given.blockNumber ?? 'latest'
   if (named === 'latest' || named === 'safe' || named === 'finalized') return 'latest'
   if (named === 'pending' && isForWallet) return 'latest'
   if (named === 'pending')
     throw invalidParams('The block tag pending has no proof: wallets get `latest` for it, see `forward`.')
   if (named === 'earliest') throw invalidParams('The block tag earliest has no proof.')
   return params.quantity('block', named, 64)
-}
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
-
-/** EIP-1898. Few blocks have a state that is proven, and clients name these by number. */
-function blockNumberIn(block: object): unknown {
-  const { blockNumber, blockHash } = params.fields('block', block, ['blockNumber', 'blockHash'])
-  if (blockNumber !== undefined && blockHash === undefined) return blockNumber
-  throw invalidParams('The block is not given by its number: none is looked up by its hash.')
 }

@@ -75,16 +75,29 @@ export const createStateReader = ({ read, readCode }: ProvenSource): StateReader
 export const isProven = (known: HeldAccount | undefined, key?: Hex): known is HeldAccount =>
   known !== undefined && (key === undefined || !known.account?.hasStorage || known.slots.has(key))
 
-/** The hash of an earlier block, from the contract that keeps them (EIP-2935). @throws ProviderError `VALUE_UNPROVEN` */
-export async function readHistory(state: StateReader, claim: HistoryClaim): Promise<Hex> {
-  const key = historySlot(claim.number)
-  // The slot comes with its account, in one request.
-  const value = await state.getStorage(historyContract, key)
+/**
+ * The hash of an earlier block, from the contract that keeps them (EIP-2935). With `count`, those of the blocks after it
+ * are proven along with it.
+ *
+ * @throws ProviderError `VALUE_UNPROVEN`, or what `refusedBy` makes of the reason
+ */
+export async function readHistory(
+  state: StateReader,
+  claim: HistoryClaim,
+  count = 1,
+  refusedBy: (cause: Error) => Error = cause => unprovenValue('BLOCKHASH', cause),
+): Promise<Hex> {
+  const numbers = Array.from({ length: count }, (_, index) => claim.number + BigInt(index))
+  const keys = numbers.filter(one => one < claim.stateBlock).map(historySlot)
+  // The slots come with their account, in one request.
+  const storage = await Promise.all(
+    keys.map(async key => ({ key, value: await state.getStorage(historyContract, key) })),
+  )
   const account = await state.getAccount(historyContract)
   try {
-    return readBlockHash({ account, storage: [{ key, value }] }, claim)
+    return readBlockHash({ account, storage }, claim)
   } catch (error) {
-    throw isProofError(error) ? unprovenValue('BLOCKHASH', error) : error
+    throw isProofError(error) ? refusedBy(error) : error
   }
 }
 

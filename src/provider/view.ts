@@ -13,9 +13,8 @@ import {
   stepBack,
 } from '../client/l1/l1.ts'
 import { readCurrent } from '../client/l1/log-ranges.ts'
-import { type Attempt, allOf } from '../client/sources/endpoints.ts'
+import { allOf } from '../client/sources/endpoints.ts'
 import { EndpointError, isFailure, isPassing } from '../client/transport/error.ts'
-import type { AnyProvider } from '../client/transport/provider.ts'
 import { begin, orAbort } from '../client/transport/waiting.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
 import type { BlockHeader } from '../verify/blocks/header.ts'
@@ -67,13 +66,11 @@ export type ViewSource = Pick<
 const toNull = () => null
 
 /** What L1 endpoints call final: the block, and the last L2 block in the contract's storage. A hint of what to prove; null if it fails. */
-const nameNewest = (source: L1Source): Promise<[{ l1Block: L1Block } | null, bigint | null]> => {
-  const read = (provider: AnyProvider, { signal }: Attempt) => readCurrent(provider, { ...source, signal }, 'finalized')
-  return Promise.all([
+const nameNewest = (source: L1Source) =>
+  Promise.all([
     fetchL1Block(source, 'finalized').catch(toNull),
-    source.l1.run(read, source.signal).catch(toNull),
+    source.l1.run((l1, { signal }) => readCurrent(l1, { ...source, signal }, 'finalized'), source.signal).catch(toNull),
   ])
-}
 
 /** Proves that the L2 block which an endpoint named is the newest finalized one. Null if it is not. */
 async function proveNamed(source: L1Source, l1Block: L1Block, named: bigint | null) {
@@ -193,10 +190,7 @@ function orPassing(error: unknown): EndpointError | ProofError {
 
 export type CurrentView = ReturnType<typeof createCurrentView>
 
-interface Pair {
-  readonly state: Held
-  readonly blocks: Held
-}
+type Pair = Readonly<Record<'state' | 'blocks', Held>>
 
 /**
  * The view from which a provider answers. It moves forward only.
@@ -271,10 +265,8 @@ export function createCurrentView(
     state: async () => (await pairNow()).state,
     current: async () => (await pairNow()).blocks,
     /** The block that a request names. The request is answered from it until it ends, even if the view moves. */
-    async heldAt(block: unknown, pace: Pick<Pace, 'beSlow' | 'signal'>): Promise<Held> {
-      const held = await findAt(block, pace)
-      return { ...held, state: held.state.by(pace) }
-    },
+    heldAt: (block: unknown, pace: Pick<Pace, 'beSlow' | 'signal'>): Promise<Held> =>
+      findAt(block, pace).then(held => ({ ...held, state: held.state.by(pace) })),
   }
 }
 

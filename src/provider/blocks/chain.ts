@@ -9,15 +9,7 @@ import { callProvider, parseQuantity } from '../../client/transport/provider.ts'
 import { createFlights } from '../../client/transport/waiting.ts'
 import { encodeHeader } from '../../verify/anchor/header.ts'
 import type { BlockTransaction, OpenedBlockTransaction } from '../../verify/blocks/block.ts'
-import {
-  type BlockClaim,
-  type BlockHeader,
-  firstInWindow,
-  historyContract,
-  historySlot,
-  openHeader,
-  readBlockHash,
-} from '../../verify/blocks/header.ts'
+import { type BlockClaim, type BlockHeader, firstInWindow, openHeader } from '../../verify/blocks/header.ts'
 import { createCache } from '../cache.ts'
 import { isProviderError, refusedFor } from '../error.ts'
 import {
@@ -29,6 +21,7 @@ import {
 } from '../limits.ts'
 import type { VerifiedOptions } from '../options.ts'
 import type { Pace } from '../pace.ts'
+import { readHistory } from '../proven-state.ts'
 import { type Held, newestIn } from '../view.ts'
 
 export type BlockView = Pick<Held, 'state' | 'l2BlockNumber' | 'header' | 'head'>
@@ -66,21 +59,22 @@ export function createKnownBlocks({ l2, signal }: Pick<VerifiedOptions, 'l2' | '
   const hashOf = (number: bigint): Hex | undefined => headers.get(number)?.hash ?? headers.get(number + 1n)?.parentHash
 
   async function hashAt(view: BlockView, number: bigint, pace: Pace): Promise<Hex> {
-    const { header, l2BlockNumber: end } = view
+    const { state, header, l2BlockNumber: stateBlock } = view
     if (header !== undefined) learn(header)
     const known = hashOf(number)
     if (known !== undefined) return known
-    if (number < oldestIn(view) || number >= end) throw unprovenBlock(view, number)
+    if (number < oldestIn(view) || number >= stateBlock) throw unprovenBlock(view, number)
     await pace.beSlow()
-    const first = firstInWindow(end)
+    const first = firstInWindow(stateBlock)
     if (number < first) return parentHashAt(view, number, first, pace)
     try {
       // Whoever asks for blocks one after another, upwards, will ask for the next ones.
-      return await readHash(view, number, hashOf(number - 1n) === undefined ? 1 : HASHES_AHEAD)
+      const count = hashOf(number - 1n) === undefined ? 1 : HASHES_AHEAD
+      return await readHistory(state, { number, stateBlock }, count, cause => unprovenBlock(view, number, cause))
     } catch (error) {
       // A chain may do without the contract that keeps hashes. Whoever has a header needs none.
       if (header === undefined || !isProviderError(error) || error.reason !== 'BLOCK_UNPROVEN') throw error
-      return parentHashAt(view, number, end, pace)
+      return parentHashAt(view, number, stateBlock, pace)
     }
   }
 
@@ -129,22 +123,6 @@ export function createKnownBlocks({ l2, signal }: Pick<VerifiedOptions, 'l2' | '
       for (let number = oldest; number <= last; number++) if (headers.get(number) === undefined) count++
       return count
     },
-  }
-}
-
-/** Reads the hash of a block from the state, and those of the next ones into its memory. */
-async function readHash(view: BlockView, number: bigint, count: number): Promise<Hex> {
-  const { state, l2BlockNumber: stateBlock } = view
-  const numbers = Array.from({ length: count }, (_, index) => number + BigInt(index)).filter(one => one < stateBlock)
-  const keys = numbers.map(historySlot)
-  const [account, ...storage] = await Promise.all([
-    state.getAccount(historyContract),
-    ...keys.map(async key => ({ key, value: await state.getStorage(historyContract, key) })),
-  ])
-  try {
-    return readBlockHash({ account, storage }, { number, stateBlock })
-  } catch (error) {
-    throw isProofError(error) ? unprovenBlock(view, number, error) : error
   }
 }
 

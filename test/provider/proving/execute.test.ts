@@ -3,10 +3,9 @@ import { HARDFORKS, type Hardfork } from '../../../src/client/network/network.ts
 import { historyContract, historySlot } from '../../../src/entry/blocks.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import { loadEvm, provideEvm } from '../../../src/provider/evm-packages.ts'
-import type { CallRequest } from '../../../src/provider/execute.ts'
-import { type ExecutionContext, execute } from '../../../src/provider/execute.ts'
+import { type CallRequest, type ExecutionContext, execute } from '../../../src/provider/execute.ts'
 import type { Environment } from '../../../src/provider/options.ts'
-import { inPace } from '../../../src/provider/pace.ts'
+import { type Budget, inPace } from '../../../src/provider/pace.ts'
 import type { StateReader } from '../../../src/provider/proven-state.ts'
 import { at, UNHURRIED, word } from '../endpoints.ts'
 import { CHAIN_ID, type FullAccount, type FullState } from '../full-state.ts'
@@ -26,9 +25,12 @@ interface Run {
   readonly gas?: bigint
   readonly more?: readonly [Hex, FullAccount][]
   readonly reader?: Partial<StateReader>
+  /** Of a rehearsal. */
+  readonly budget?: Budget
 }
 
-function run({ code = '', call, hardfork = 'prague', environment = {}, gas = 200_000n, more = [], reader }: Run) {
+function run({ code = '', call, hardfork = 'prague', environment = {}, gas = 200_000n, more = [], ...given }: Run) {
+  const { reader, budget } = given
   const storage = { [word(1)]: word(5), [word(2)]: word(6) }
   const state: FullState = new Map<Hex, FullAccount>([
     [ALICE, { balance: 1_000_000n }],
@@ -46,7 +48,15 @@ function run({ code = '', call, hardfork = 'prague', environment = {}, gas = 200
   } as const
   const context: ExecutionContext = { chainId: CHAIN_ID, hardfork, blockNumber: 9n, environment }
   const full = { ...readerOver(state), ...reader }
-  return inPace(UNHURRIED, pace => execute(full, { ...request, accessList: [], ...call }, gas, context, pace))
+  return inPace(UNHURRIED, pace =>
+    execute(
+      full,
+      { ...request, accessList: [], ...call },
+      gas,
+      context,
+      budget === undefined ? pace : { ...pace, budget },
+    ),
+  )
 }
 const resultOf = async (what: Run) => (await run(what)).returnData
 const gasOf = async (what: Run) => (await run(what)).gasUsed
@@ -70,6 +80,23 @@ describe('BLOCKHASH', () => {
     await expect(run({ code })).rejects.toMatchObject(unproven)
     await expect(run({ code, more: [history(word(0))] })).rejects.toMatchObject(unproven)
   })
+})
+
+it('takes all the gas of a precompile that gets what it does not take', async () => {
+  // Adds the points (1, 1), which are not on the curve BN254.
+  const code = `600160005260016020526000600060406000600661fffffa${RETURN}`
+  expect(await resultOf({ code })).toBe(word(0))
+  expect(await gasOf({ code })).toBeGreaterThan(21_000n + 0xffffn)
+})
+
+it('fails a precompile in which a rehearsal comes to its bounds', async () => {
+  // Calls the identity.
+  const code = `6000600060006000600461fffffa${RETURN}`
+  expect(await resultOf({ code })).toBe(word(1))
+  const spend = () => {
+    throw new Error('the bounds')
+  }
+  expect(await resultOf({ code, budget: { left: () => 1000, spend } })).toBe(word(0))
 })
 
 describe('the gas of a transaction', () => {

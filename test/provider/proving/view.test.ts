@@ -242,6 +242,32 @@ it('keeps the views of four earlier blocks', async () => {
   expect(asked).toEqual([1n, 2n, 3n, 4n, 5n, 1n])
 })
 
+it('answers a wallet at the number of the view before, and asks again for a block whose search failed', async () => {
+  const asked: bigint[] = []
+  const state = { by: () => state } as unknown as Held['state']
+  const heldOf = (l2BlockNumber: bigint) => ({ l2BlockNumber, state }) as Held
+  const pace = { beSlow: async () => {}, signal: new AbortController().signal }
+  let newest = 9n
+  const current = createCurrentView(
+    {
+      find: async () => heldOf(newest++),
+      findAt: async (_, block) => {
+        asked.push(block)
+        throw new Error('no')
+      },
+      findBefore: () => Promise.reject(new Error('not in this mode')),
+    },
+    { onView: undefined, isForWallet: true, oneHead: false },
+  )
+  // Each view proves the block before its own.
+  expect((await current.heldAt('0x8', pace)).l2BlockNumber).toBe(9n)
+  expect((await current.refresh()).l2BlockNumber).toBe(10n)
+  expect((await current.heldAt('0x8', pace)).l2BlockNumber).toBe(9n)
+  expect(asked).toEqual([])
+  for (const _ of [1, 2]) await expect(current.heldAt('0x3', pace)).rejects.toThrow('no')
+  expect(asked).toEqual([3n, 3n])
+})
+
 it('describes a view with its age, by the clock of this machine', () => {
   vi.useFakeTimers({ now: 5_000_999 })
   onTestFinished(() => void vi.useRealTimers())
