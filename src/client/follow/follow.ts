@@ -4,8 +4,8 @@ import { createBundle, type EvidenceBundle, type VerifiedEvidence } from '../../
 import type { Trusted } from '../../verify/evidence/trusted.ts'
 import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import type { StateScheme } from '../../verify/state/kind.ts'
-import { createLister, type Hint } from '../l1/finalizations.ts'
-import { fetchNamed, invented, openAnchor, unless } from '../l1/l1.ts'
+import { createLister, fetchNamed, type Hint } from '../l1/finalizations.ts'
+import { invented, openAnchor, unless } from '../l1/l1.ts'
 import type { VerifiedRoot } from '../l1/roots.ts'
 import { fetchState } from '../sources/fetch.ts'
 import {

@@ -4,7 +4,7 @@ import { allOf, only, type Work } from '../sources/endpoints.ts'
 import { type Failure, isMissing, isOfBlock, isPassing, isWrong, orFailure } from '../transport/error.ts'
 import { BLOCKS_PER_REQUEST, MAX_EMPTY_LOG_REQUESTS, MAX_LIST_ROUNDS, MAX_LISTED } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
-import { type Anchor, contradiction, fetchAnchor, invented, type L1Source, unless } from './l1.ts'
+import { type Anchor, contradiction, fetchAnchor, fetchHinted, invented, type L1Source, unless } from './l1.ts'
 import { allowedBlocks, readCurrent, walkLogs } from './log-ranges.ts'
 
 /** A finalization that an endpoint named: a hint. Storage proves or refutes it. */
@@ -88,6 +88,16 @@ function hintsOf(lists: readonly { readonly index: number; readonly list: Listed
       namedBy: lists.filter(({ list }) => list.has(l2BlockNumber)).map(({ index }) => index),
       listedBy,
     }))
+}
+
+/** With the timestamp, if it is the newest one, whose time L1 proves, and one of the hints is right. */
+export async function fetchNamed(source: L1Source, l1Block: L1Block, newest: bigint, { l2BlockNumber, states }: Hint) {
+  const isTimed = l2BlockNumber === newest && source.rollup.layout.finalizedState !== undefined
+  for (const hint of isTimed ? states : []) {
+    const anchor = await fetchHinted(source, l1Block, l2BlockNumber, hint)
+    if (anchor !== null) return anchor
+  }
+  return fetchAnchor(source, l1Block, l2BlockNumber)
 }
 
 /** From the newest back. @throws EndpointError `L1_CONTRADICTION` if the endpoint's logs lack the newest finalization */

@@ -1,5 +1,4 @@
 import { type Hex, isHex } from '../../base/bytes.ts'
-import type { ProofErrorCode } from '../../base/error-meanings.ts'
 import { ArgumentError, atPath, excerpt, isProofError, refusal } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
@@ -138,35 +137,17 @@ export async function fetchTimed(source: L1Source, l1Block: L1Block, l2BlockNumb
     }
     return null
   }
-  return inTime(HINT_MS, fetchFirst, source.signal).catch(error => {
-    if (isEndpointError(error) && error.code === 'TIMEOUT') return null
-    throw error
-  })
+  return unless('TIMEOUT', inTime(HINT_MS, fetchFirst, source.signal))
 }
 
-export const unless = <T>(code: ProofErrorCode, work: Promise<T>): Promise<T | null> =>
+export const unless = <T>(code: Failure['code'], work: Promise<T>): Promise<T | null> =>
   work.catch(error => {
-    if (isProofError(error) && error.code === code) return null
+    if ((isProofError(error) || isEndpointError(error)) && error.code === code) return null
     throw error
   })
 
-const fetchHinted = (...args: Required<Parameters<typeof fetchAnchor>>): Promise<Anchor | null> =>
+export const fetchHinted = (...args: Required<Parameters<typeof fetchAnchor>>): Promise<Anchor | null> =>
   unless('ANCHOR_FINALIZED_STATE_MISMATCH', fetchAnchor(...args))
-
-/** With the timestamp, if it is the newest one, whose time L1 proves, and one of the hints is right. */
-export async function fetchNamed(
-  source: L1Source,
-  l1Block: L1Block,
-  newest: bigint,
-  { l2BlockNumber, states }: { readonly l2BlockNumber: bigint; readonly states: readonly FinalizedState[] },
-): Promise<Anchor> {
-  const { finalizedState } = source.rollup.layout
-  for (const hint of finalizedState && l2BlockNumber === newest ? states : []) {
-    const anchor = await fetchHinted(source, l1Block, l2BlockNumber, hint)
-    if (anchor !== null) return anchor
-  }
-  return fetchAnchor(source, l1Block, l2BlockNumber)
-}
 
 /**
  * What `use` makes of the first finalization for which it returns no failure. Whoever cannot be reached for two is not asked for more.

@@ -86,11 +86,11 @@ export function finalizedBlockHash(
   }
 
   /** The newest block on which enough of them agree, by what they say about their newest ones. */
-  async function decide(newest: readonly Vote[]): Promise<Decision> {
+  async function decide(newest: readonly Vote[]) {
     // Newest first. A liar may name any height. If that breaks the agreement on one height, an older one is tried.
     const heights = blocksIn(newest).map(({ number }) => number)
     const candidates = heights.sort((a, b) => (a < b ? 1 : a > b ? -1 : 0)).slice(quorum - 1)
-    let decision: Decision = { agreed: null, votes: newest, isContradicted: false }
+    let decision = { agreed: null as Hex | null, votes: newest, isContradicted: false }
     for (const number of new Set(candidates)) {
       const votes = await voteOn(number, newest)
       const isContradicted = decision.isContradicted || hashesIn(votes).size > 1
@@ -105,8 +105,11 @@ export function finalizedBlockHash(
     let decision = await decide(early)
     // A slow one may be the one that agrees.
     if (decision.agreed === null && early.includes(LATE)) decision = await decide(await askNewest(() => false))
-    const { agreed, isContradicted } = decision
-    const odd = dissentIn(decision)
+    const { agreed, votes, isContradicted } = decision
+    const odd = votes.flatMap((vote, index): DissentingSource[] => {
+      if (typeof vote === 'string') return [{ index, found: vote }]
+      return vote.hash === agreed ? [] : [{ index, found: `has block ${vote.number} with the hash ${vote.hash}` }]
+    })
     if (agreed !== null) {
       if (odd.length > 0) onDissent?.(odd)
       return agreed
@@ -120,12 +123,6 @@ export function finalizedBlockHash(
 
 /** The block that a source names, or why there is none. */
 type Vote = L1Block | string
-
-interface Decision {
-  readonly agreed: Hex | null
-  readonly votes: readonly Vote[]
-  readonly isContradicted: boolean
-}
 
 const LATE = 'no answer in time'
 
@@ -164,12 +161,6 @@ function winnerOf(votes: readonly Vote[], quorum: number): Hex | null {
   const [winner = null, other] = [...hashesIn(votes)].filter(isNamed)
   return other === undefined ? winner : null
 }
-
-const dissentIn = ({ votes, agreed }: Decision): DissentingSource[] =>
-  votes.flatMap((vote, index) => {
-    if (typeof vote === 'string') return [{ index, found: vote }]
-    return vote.hash === agreed ? [] : [{ index, found: `has block ${vote.number} with the hash ${vote.hash}` }]
-  })
 
 /** Which state root or block hash to fetch, and what it is proven from. */
 export interface VerifiedRootOptions<Held extends HeldValue = HeldValue> {
