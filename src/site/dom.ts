@@ -107,11 +107,7 @@ export const rowList = (rows: readonly Row[], of = ''): HTMLElement =>
     }),
   )
 
-/**
- * Makes one tab stop of many elements: the arrow keys move between them.
- *
- * @param onFocus called with the index of the element that has the focus
- */
+/** Makes one tab stop of many elements: the arrow keys move between them. @param onFocus gets the index of the one that has the focus */
 export function rove(elements: readonly HTMLElement[], onFocus: (index: number) => void = () => {}): void {
   for (const [index, element] of elements.entries()) {
     element.tabIndex = index === 0 ? 0 : -1

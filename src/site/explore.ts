@@ -148,10 +148,7 @@ function suggest(source: Source, values: Readonly<Partial<Record<FieldName, unkn
   return suggested
 }
 
-/**
- * What the page asks its worker, one thing at a time. It remembers the last file and its last verdict. The size of what it answers
- * is bounded, whatever the file contains.
- */
+/** What the page asks its worker, one thing at a time, of the last file. The size of each answer is bounded, whatever the file contains. */
 export function createExplorer(maxMib: number) {
   let content: unknown = null
   let verdict: { readonly shown: unknown; readonly file: OpenedFile; readonly judgement: Judgement } | null = null

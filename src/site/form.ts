@@ -56,10 +56,7 @@ function showFields(): void {
   }
 }
 
-/**
- * Fills in what the file says. Keeps what the user typed, unless they chose an example. What they compared with the file before
- * goes with that file.
- */
+/** Fills in what the file says. Keeps what the user typed, unless they chose an example, but not what they compared with a file before. */
 export function fill(suggested: Suggested, used: readonly FieldName[], isExample: boolean): void {
   asked = used
   ofFile = suggested

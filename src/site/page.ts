@@ -44,10 +44,7 @@ let timer = 0
 /** Counts what was opened or cleared: what comes late of an earlier one is dropped. */
 let turn = 0
 
-/**
- * What the browser keeps beside an address of this tab, for a reload and for its back button: a file that is not too large. Not the
- * visitor's own words, which have to be said again.
- */
+/** Kept beside an address, for a reload and the back button: a file that is not too large, and nothing of what the visitor said. */
 interface Kept {
   readonly name: string
   readonly text: string | null
@@ -102,11 +99,7 @@ function close(): number {
   return ++turn
 }
 
-/**
- * Opens what was dropped, pasted or chosen.
- *
- * @param content null if there is none in a link @param replaces whether the address is already of it, and of one of its views
- */
+/** Opens a file. @param content null if there is none in a link @param replaces whether the address is already of it, and of one of its views */
 async function open(
   name: string,
   content: Blob | Promise<Blob | null>,

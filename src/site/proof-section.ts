@@ -8,11 +8,7 @@ import type { Place } from './part.ts'
 import type { Gap, PathView, ProofView } from './proof-view.ts'
 import { abbreviate } from './statement.ts'
 
-/**
- * One proof: the neighbours of an absent key, the way from the root to the leaves, their bytes, and its checks.
- *
- * @param place where in the file it is; null if that is not known
- */
+/** One proof: neighbours, paths, bytes and checks. @param place where in the file it is; null if that is not known */
 export function proofSection(
   proof: ProofView,
   place: Place | null,
@@ -222,11 +218,7 @@ function bytesSection({ paths, wordNote }: ProofView, place: Place | null, onFin
   )
 }
 
-/**
- * Bytes, one part per line. They are a single tab stop: up and down lead from part to part, left and right from digit to digit.
- *
- * @param of the part of the proof
- */
+/** One part per line, and one tab stop: up and down lead from part to part, left and right from digit to digit. @param of a part of the proof */
 function bytesView(
   { title, hex, fields, problem }: Bytes,
   of: string,

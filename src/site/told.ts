@@ -1,9 +1,6 @@
 import type { FailureCode } from '../base/errors.ts'
 
-/**
- * What the checks of the verifier tell the page. The build puts calls of these functions around the condition of each check, so
- * that only a check that is run tells anything. Without that build, none does.
- */
+/** What the checks of the verifier tell the page. The build puts these calls around the condition of each check: without it, none tells. */
 
 /** Gets the code of each check that is run and passes, and a function that says where in the document it is. */
 export type OnPassed = (code: FailureCode, path: () => string) => void

@@ -36,10 +36,7 @@ function isGzip(start: Uint8Array): boolean {
   return begins(GZIP)
 }
 
-/**
- * The bytes of a stream, decompressed if they are gzip, and in UTF-8 if they are UTF-16. The first bytes decide, not the name of a
- * file. Throws the error of the decompressor or decoder if they are damaged.
- */
+/** The bytes of a stream, unpacked if gzip, in UTF-8 if UTF-16, as its first bytes tell. Throws what the decompressor or decoder throws. */
 export async function* unpack(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
   const source = asBytes(chunks)
   try {

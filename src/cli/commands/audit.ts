@@ -118,8 +118,6 @@ async function claimOf(flags: Flags): Promise<RecordClaim> {
   return { stateRoot, address, storageKeys, anchor }
 }
 
-type Sources = ReturnType<typeof openInputs>
-
 /** @throws UsageError if the output is an input, which it would replace */
 function requireOther(output: string, files: readonly string[]): void {
   const idOf = (path: string) => path !== '-' && statSync(path, { throwIfNoEntry: false }) && realpathSync(path)
@@ -177,7 +175,7 @@ const PROGRESS_INTERVAL = 500
 
 /** Writes the verdicts, counts and times them, and shows how far it is. `failure` is why it ended too early. */
 async function writeVerdicts(
-  { inputs, share }: Sources,
+  { inputs, share }: ReturnType<typeof openInputs>,
   { signal, ...options }: AuditOptions & { readonly signal: AbortSignal },
   write: (verdicts: string) => Promise<void>,
   io: Io,

@@ -81,7 +81,7 @@ rollup-state-proof diff traces.ndjson --parent-evidence before.json \\
 )
 
 /** Verifies, and writes the rows if all is right. @throws UsageError */
-async function diff(values: Values, { inputs, share }: Inputs, io: Io): Promise<VerdictReport> {
+async function diff(values: Values, { inputs, share }: ReturnType<typeof openInputs>, io: Io): Promise<VerdictReport> {
   const { output = '-', force, json } = values
   const scheme = schemeOf(networkOf(values))
   const at = { input: '', answer: 0, block: 0 }
@@ -131,8 +131,6 @@ async function diff(values: Values, { inputs, share }: Inputs, io: Io): Promise<
     staged?.remove()
   }
 }
-
-type Inputs = ReturnType<typeof openInputs>
 
 interface Report {
   readonly begin: End

@@ -6,7 +6,6 @@ import type { StateScheme, Trusted } from '../../entry/anchor.ts'
 import type { VerifiedLogs } from '../../entry/blocks.ts'
 import { type BlockLog, searchBlocks } from '../../verify/blocks/block.ts'
 import type { BlockClaim } from '../../verify/blocks/header.ts'
-import type { DecodedFilter } from '../../verify/blocks/receipts.ts'
 import { type RowFormat, rowWriter } from '../audit/lines.ts'
 import { UsageError } from '../errors.ts'
 import { recordToFile, type Subject } from '../files/recorded-file.ts'
@@ -60,11 +59,7 @@ rollup-state-proof record logs --address 0x... --topic any --topic 0x... \\
   },
 )
 
-interface Search {
-  readonly filter: DecodedFilter
-  readonly fromBlock: bigint
-  readonly toBlock: bigint | undefined
-}
+type Search = Omit<LogsSearch, 'toBlock'> & { readonly toBlock: bigint | undefined }
 
 function rowsOf(
   { filter, fromBlock, toBlock }: Search,

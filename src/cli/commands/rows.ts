@@ -61,12 +61,10 @@ export interface RowsKind {
   readonly unit: readonly [one: string, many: string]
   record(
     endpoints: readonly [l1: RequestProvider[], l2: RequestProvider[]],
-    how: RecordHow,
+    how: Pick<RecordOptions, 'beacon' | 'l1BlockNumber' | 'l2BlockNumber' | 'signal'>,
   ): Promise<{ readonly bundle: unknown }>
   open(bundle: unknown, trusted: TrustedL1Block, format: RowFormat): ProvenRows
 }
-
-type RecordHow = Pick<RecordOptions, 'beacon' | 'l1BlockNumber' | 'l2BlockNumber' | 'signal'>
 
 interface RowsReport {
   readonly holds?: boolean

@@ -78,10 +78,7 @@ export async function openGrowingFile(path: string) {
   }
 }
 
-/**
- * Claims a file by listening on an abstract socket, whose name Linux gives to one process at a time and frees when that
- * process ends, however it ends. A lock file would stay behind. Undefined on systems without such names.
- */
+/** Listens on an abstract socket, whose name Linux frees when the process ends, however it ends, unlike a lock file. Undefined elsewhere. */
 async function claim(file: number, path: string): Promise<Server | undefined> {
   if (process.platform !== 'linux') return undefined
   const { dev, ino } = fstatSync(file, { bigint: true })

@@ -17,10 +17,7 @@ const PROGRESS = 'progress of rollup-state-proof'
 const NOT_OWN =
   'is not the progress of a run of this user on this machine, or it was changed, so nothing in it is believed'
 
-/**
- * A file that says what a run was asked for, and how far it is. Progress is believed only if a run of this user signed it: whoever
- * sends files would otherwise choose what counts as verified.
- */
+/** What a run was asked for and how far it is, signed: whoever sends files would otherwise choose what counts as verified. */
 export function progressFile(path: string, askedFor: AskedFor, warn: Warn, remedy = REMEDY) {
   let key: Buffer | undefined
   const sign = (text: string): string => {

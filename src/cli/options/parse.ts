@@ -3,10 +3,7 @@ import { MAX_SHOWN_LENGTH } from '../limits.ts'
 import { cut } from '../words/value.ts'
 import type { Option, Options, ValuesOf } from './declared.ts'
 
-/**
- * Reads arguments. An option that is given twice is refused, unless it is `multiple`: with two state roots, it would be unclear on
- * which one the verdict rests. `parseArgs` of Node takes neither options of two words nor those of others in their order.
- */
+/** An option given twice is refused: the verdict could rest on either. Node's `parseArgs` has no options of two words, and loses their order. */
 export function parseOptions<const T extends Options>(args: readonly string[], options: T, takesWords = false) {
   const values = new Map<string, unknown[]>()
   const end = args.includes('--') ? args.indexOf('--') : args.length

@@ -41,10 +41,7 @@ export const hex =
 
 export const address: Read<Hex> = (text, name) => (isAddress(name, text) ? text : hex(20)(text, name))
 
-/**
- * Whether a text that a person wrote is an address. With letters of both cases, it must have its checksum (EIP-55): a proof that a
- * misspelt account does not exist verifies.
- */
+/** Whether it is an address. One of both cases must have its checksum (EIP-55): a proof that a misspelt account does not exist verifies. */
 export function isAddress(place: string, text: string): text is Hex {
   if (!isHexOf(20, text)) return false
   const digit = digitOffChecksum(text)
@@ -57,10 +54,7 @@ export function isAddress(place: string, text: string): text is Hex {
 export const l1Block: Read<bigint | L1BlockTag> = (text, name) =>
   text === 'finalized' || text === 'safe' || text === 'latest' ? text : integer(64)(text, name)
 
-/**
- * A storage key as people write it: 32 bytes, or the number of a slot, decimal or hexadecimal. Ambiguous text is refused,
- * because an unintended key verifies as an empty slot.
- */
+/** A key of 32 bytes, or the number of a slot. Ambiguous text is refused, because an unintended key verifies as an empty slot. */
 export const storageKey: Read<Hex> = (text, name) => {
   if (isHexOf(32, text)) return text
   const refuse = (reason: string) => new UsageError(`${name}: ${reason}: ${cut(text, MAX_SHOWN_LENGTH)}`)

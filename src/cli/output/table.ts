@@ -8,10 +8,7 @@ interface Screen {
   readonly columns?: number | undefined
 }
 
-/**
- * Rows of cells, in columns as wide as their widest cell. On a terminal that is too narrow for them, a cell for which a line has no
- * room begins another: words and hashes stay whole. Values may come from a file.
- */
+/** Rows of cells, in columns as wide as their widest one. On a narrow terminal, a cell without room begins a line: hashes stay whole. */
 export function formatTable(table: readonly Row[] | readonly (readonly string[])[], screen: Screen = {}): string {
   const rows = table.map(row => row.map((cell = '') => printable(clip(cell))))
   const widths: number[] = []

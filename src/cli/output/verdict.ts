@@ -27,10 +27,7 @@ const tones = { verified: 'green', consistent: 'yellow', refused: 'red' } as con
 export const paintVerdict = (stream: Output, { word }: Pick<Verdict, 'word'>, text: string, isGood = true): string =>
   paint(stream, isGood || word !== 'verified' ? tones[word] : 'bold', text)
 
-/**
- * How to confirm a premise that a command does not let the user state at once. The value is left out: whoever copies it from here has
- * compared it with nothing.
- */
+/** How to confirm what no option states. The value is left out: whoever copies it from here has compared it with nothing. */
 const ways: Readonly<Partial<Record<Premise, string>>> = {
   stateRoot:
     'look up the state root of this L2 block on L1 (stateRootHashes of the rollup contract), and state with --state-root what you find there',

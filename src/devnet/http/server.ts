@@ -89,10 +89,7 @@ export class Refusal extends Error {
   }
 }
 
-/**
- * Reads the body as text; null if it is longer than `maxLength` bytes: the rest is not read.
- * @param hold called with the length of each piece before it is kept; may throw
- */
+/** The body as text; null if it is longer than `maxLength` bytes. @param hold gets the length of each piece before it is kept; may throw */
 export async function readBody(request: IncomingMessage, maxLength: number, hold: (length: number) => void = () => {}) {
   const chunks: Uint8Array[] = []
   let length = 0

@@ -39,10 +39,7 @@ function createPool(): readonly Uint8Array[] {
   return normalizeZ(Point, points).map(encodeKey)
 }
 
-/**
- * Encodes a public key in 48 bytes. The point's own `toBytes` first checks that the point is in the subgroup. That takes a
- * hundred times as long, and multiples of the base point are always in it.
- */
+/** In 48 bytes. The point's own `toBytes` first checks its subgroup, which takes a hundred times as long; multiples of the base are in it. */
 export function encodeKey(point: { toAffine(): { x: bigint; y: bigint } }): Uint8Array {
   const { x, y } = point.toAffine()
   const bytes = bigintToBytes(x, 48)
@@ -90,10 +87,7 @@ export function committeeOf(period: number): SimulatedCommittee {
 
 export type BeaconChain = ReturnType<typeof createBeaconChain>
 
-/**
- * The number of slots between beacon blocks. A period has at least 8 beacon blocks, and enough that one of them can be
- * finalized in the state of another.
- */
+/** The slots between beacon blocks: a period has at least 8 blocks, and enough that one can be finalized in the state of another. */
 function slotsPerBlock(slotsPerPeriod: number, unfinalized: number): bigint {
   const blocks = 2 ** Math.ceil(Math.log2(Math.max(8, unfinalized + 2)))
   return BigInt(Math.max(2, slotsPerPeriod / blocks))
@@ -117,11 +111,7 @@ export function slotsByTime(network: BeaconNetwork): SlotOf {
   return ({ timestamp }) => (timestamp - BigInt(network.genesisTime)) / BigInt(secondsPerSlot) - 1n
 }
 
-/**
- * The beacon blocks of the simulated L1, oldest first. Of L1 blocks in the same slot, only the last has one.
- *
- * @param unfinalized how many of the newest L1 blocks are not final
- */
+/** Oldest first. Of L1 blocks in the same slot, only the last has a beacon block. @param unfinalized how many of the newest L1 blocks */
 export function createBeaconChain(l1: L1, network: BeaconNetwork, slotOf: SlotOf, unfinalized: number) {
   const decoded = decodeNetwork(network)
   const { slotsPerEpoch } = clockOf(network)

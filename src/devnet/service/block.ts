@@ -108,10 +108,7 @@ const headerOf = ({ number, parentHash, stateRoot, timestamp, extraData, content
 
 export type BlockStore<T> = ReturnType<typeof createBlockStore<T>>
 
-/**
- * The blocks of a chain, by number and by hash. Pruning leaves no gaps: all from the oldest to the newest are there.
- * @param contentOf the hashes of the transactions in a block
- */
+/** The blocks of a chain by number and hash, without gaps from the oldest on. @param contentOf the hashes of the transactions in a block */
 export function createBlockStore<T>(hashOf: (block: T) => Hex, contentOf: (block: T) => readonly Hex[] = () => []) {
   const blocks = new Map<bigint, T>()
   const numbers = new Map<Hex, bigint>()

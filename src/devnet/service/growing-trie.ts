@@ -8,10 +8,7 @@ import type { Account } from '../world/account.ts'
 import { changesBetween } from '../world/tree.ts'
 import { insideOf, type World } from '../world/world.ts'
 
-/**
- * A Merkle Patricia trie, as on L1, that supports insertions, deletions and proofs. It is immutable: a change returns a new trie, which
- * shares its unchanged nodes with the old one.
- */
+/** A Merkle Patricia trie, as on L1. It is immutable: a change returns a new trie, which shares its unchanged nodes with the old one. */
 export type Trie = TrieNode | null
 
 /** A leaf, or a branch with the extension that leads to it. */
@@ -37,10 +34,7 @@ export const removeEntry = (trie: Trie, key: Uint8Array): Trie => remove(trie, p
 export const trieRoot = (trie: Trie): Uint8Array =>
   trie === null ? emptyTrieRoot() : keccak256(encode(trie).rlps[0] ?? new Uint8Array(0))
 
-/**
- * The value at `key`, null if there is none; and its proof: the RLP of the nodes on the path to it, root first, except for those
- * embedded in their parent.
- */
+/** The value at `key`, or null, and its proof: the RLP of the nodes on the path, root first, but for those embedded in their parent. */
 export function lookUp(trie: Trie, key: Uint8Array): { value: Uint8Array | null; proof: Uint8Array[] } {
   const proof: Uint8Array[] = []
   let path = pathOf(key)

@@ -21,10 +21,7 @@ import { MAX_SENDING } from './limits.ts'
 /** In the words of geth, which clients know. */
 const refused = (message: string) => new MethodError(rpcCodes.serverError, message)
 
-/**
- * Makes the function that executes signed transactions, one after another, and adds a block for each.
- * @returns takes an encoded transaction, and returns its hash once it is in a block. Rejects with a MethodError
- */
+/** Makes what executes signed transactions, one after another, each in a block. It resolves to the hash, or rejects with a MethodError. */
 export function createSender(chain: FullChain): (raw: Hex) => Promise<Hex> {
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0

@@ -149,10 +149,7 @@ export function createTree<Value>(kind: StoredKind<Value>): Tree<Value> {
 export const getValue = <Value>(tree: Tree<Value>, hKey: Uint8Array): Value | null =>
   locate(tree, hKey).held?.value ?? null
 
-/**
- * Tree format, "The list": a new key takes the leaf at nextFreeNode and is linked between its neighbours. An existing key
- * keeps its leaf and links. @param key before it is hashed
- */
+/** Tree format, "The list": a new key takes the leaf at nextFreeNode; an existing one keeps its leaf and links. @param key before it is hashed */
 export function setValue<Value>(tree: Tree<Value>, hKey: Uint8Array, value: Value, key: Uint8Array): Tree<Value> {
   const content = { key, value, hVal: null }
   const { index: leftIndex, leaf: left, held } = locate(tree, hKey)
@@ -193,10 +190,7 @@ interface Change<Value> {
   readonly after: Value | null
 }
 
-/**
- * What differs between two trees, oldest leaf first. What they share is not walked, so it takes time for the difference alone.
- * @param before a tree from which the other was made; null for an empty one
- */
+/** What differs between two trees, oldest leaf first. What they share is not walked. @param before one that `after` was made from, or null */
 export function* changesBetween<Value>(before: Tree<Value> | null, after: Tree<Value>): Iterable<Change<Value>> {
   for (const [old, now] of differing(before?.top ?? null, after.top)) {
     const [held, holds] = [old?.content ?? null, now?.content ?? null]
