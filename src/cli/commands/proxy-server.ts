@@ -3,28 +3,14 @@ import { isIP } from 'node:net'
 import { createHttpServer, isJson, Refusal, readBody, send, targetOf } from '../../devnet/http/server.ts'
 import type { JsonRpcServer } from '../../provider/json-rpc.ts'
 import { MAX_CLIENT_LENGTH } from '../../provider/limits.ts'
-import { MAX_CONNECTIONS, MAX_HELD_LENGTH, MAX_PROXY_BODY_LENGTH } from '../limits.ts'
-import { createSockets, type Held } from './proxy-socket.ts'
+import { MAX_CONNECTIONS, MAX_PROXY_BODY_LENGTH } from '../limits.ts'
+import { createHeld, createSockets, type Held } from './proxy-socket.ts'
 
 export interface Admission {
   /** Origins of web pages, such as `https://wallet.example`; `*` for all of them. */
   readonly origins: readonly string[]
   /** Host names under which the proxy may be reached, besides localhost and IP addresses. */
   readonly hosts: readonly string[]
-}
-
-function createHeld(): Held {
-  let held = 0
-  return {
-    take(length) {
-      if (held + length > MAX_HELD_LENGTH) return false
-      held += length
-      return true
-    },
-    free(length) {
-      held -= length
-    },
-  }
 }
 
 /** Counts the bytes held for a client, until its response is sent or it disconnects. @returns throws a Refusal */

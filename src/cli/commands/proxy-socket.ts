@@ -6,6 +6,7 @@ import type { Client, JsonRpcServer } from '../../provider/json-rpc.ts'
 import { MAX_CLIENT_LENGTH } from '../../provider/limits.ts'
 import {
   MAX_AT_ONCE,
+  MAX_HELD_LENGTH,
   MAX_PROXY_BODY_LENGTH,
   MAX_PUSHED_LENGTH,
   MAX_SOCKETS,
@@ -15,10 +16,22 @@ import {
   SOCKET_CHECK,
 } from '../limits.ts'
 
-export interface Held {
-  /** @returns false if there is no room for as many bytes */
-  take(length: number): boolean
-  free(length: number): void
+export type Held = ReturnType<typeof createHeld>
+
+/** Counts the bytes that the proxy holds. */
+export function createHeld() {
+  let held = 0
+  return {
+    /** @returns false if there is no room for as many bytes */
+    take(length: number): boolean {
+      if (held + length > MAX_HELD_LENGTH) return false
+      held += length
+      return true
+    },
+    free(length: number): void {
+      held -= length
+    },
+  }
 }
 
 /** Why a socket is closed, with a code of RFC 6455. */

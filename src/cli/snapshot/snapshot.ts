@@ -118,9 +118,7 @@ function pauseAfter(error: Failure, count: number): number {
   return Math.max(Math.min(asked, LONGEST_RETRY_AFTER), backoff)
 }
 
-interface SnapshotRow extends Row {
-  readonly verdict: 'present' | 'absent' | 'refused'
-}
+type SnapshotRow = Row & { readonly verdict: 'present' | 'absent' | 'refused' }
 
 /** The columns of a snapshot, and the rows of proven values, one per holder. */
 const tableOf = ({ contract, storageKeys }: Target) =>

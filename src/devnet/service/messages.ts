@@ -191,13 +191,8 @@ function sendOnL1(l1: Bridged['l1'], messages: readonly MessageContent[]): Messa
 const readContents = (messages: readonly MessageContent[], first: bigint): DecodedMessage[] => {
   let number = first
   return readItems('messages', messages, item => {
-    const {
-      from,
-      to,
-      fee = 0n,
-      value = 0n,
-      data = '0x',
-    } = readOptions('', item, ['from', 'to', 'fee', 'value', 'data'])
+    const own = readOptions('', item, ['from', 'to', 'fee', 'value', 'data'])
+    const { from, to, fee = 0n, value = 0n, data = '0x' } = own
     return readMessage('', { from, to, fee, value, data, number: number++ })
   })
 }

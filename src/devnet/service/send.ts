@@ -47,12 +47,8 @@ async function send(chain: FullChain, raw: Hex): Promise<Hex> {
     const state = pending.fork()
     building.writeHistory(state)
     const price = verifySendable(transaction, state, chain.chainId)
-    const { status, gasUsed, logs, write } = await runTransaction(
-      transaction,
-      price,
-      state,
-      blockOf(chain, begun),
-    ).catch(toMethodError)
+    const executed = runTransaction(transaction, price, state, blockOf(chain, begun))
+    const { status, gasUsed, logs, write } = await executed.catch(toMethodError)
     // If a block has been added in the meantime, it is executed again, on the new state.
     if (begun.number !== chain.latest() + 1n) continue
     write(pending)
@@ -83,16 +79,8 @@ function toMethodError(error: unknown): never {
 
 /** Refuses what could not be part of the next block. @returns what is paid for a unit of gas. @throws MethodError */
 function verifySendable(transaction: Transaction, state: World, chainId: bigint): bigint {
-  const {
-    type,
-    from,
-    nonce,
-    gas,
-    value,
-    gasPrice = 0n,
-    maxFeePerGas = gasPrice,
-    maxPriorityFeePerGas = 0n,
-  } = transaction
+  const { type, from, nonce, gas, value, gasPrice = 0n } = transaction
+  const { maxFeePerGas = gasPrice, maxPriorityFeePerGas = 0n } = transaction
   if (type > 2) throw refused('transaction type not supported')
   if (transaction.chainId !== chainId) throw refused(`invalid chain id: expected ${chainId}`)
   if (maxPriorityFeePerGas > maxFeePerGas) throw refused('max priority fee per gas higher than max fee per gas')

@@ -464,7 +464,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       NO_FULL_PROXY,
       'cli/proxy',
       'bounds its memory over all clients, and frees that of closed connections',
-      ...['src/cli/commands/proxy-server.ts', 'if (held + length > MAX_HELD_LENGTH) return', 'if (false) return'],
+      ...['src/cli/commands/proxy-socket.ts', 'if (held + length > MAX_HELD_LENGTH) return', 'if (false) return'],
     ),
     promised(
       'Hold connections with half a request',
