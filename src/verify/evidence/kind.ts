@@ -1,9 +1,35 @@
 import { invalid } from '../../base/arguments.ts'
-import { atPath } from '../../base/errors.ts'
+import type { Hex } from '../../base/bytes.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
 import type { FieldReader } from '../../base/json/reader.ts'
-import type { ProvenBlock } from './chain.ts'
+import type { L1Block } from '../anchor/header.ts'
+import type { BlockHeader } from '../blocks/header.ts'
 import { type DecodedHeadClaim, type Layer, openClaim } from './head.ts'
+import type { ProvenBeaconBlock, Reach } from './trusted.ts'
+
+/** The block to which the head of a bundle leads: of L1, or of L2. Nothing about L1 is proven from an L2 state root. */
+export interface ProvenBlock {
+  readonly trustedInput: Reach
+  /** Undefined unless a beacon block is trusted. */
+  readonly beaconBlock?: ProvenBeaconBlock
+  /** Undefined if a state root is trusted. */
+  readonly l1Block: L1Block | undefined
+  /** The root of its state: of L1 if the head ends there. */
+  readonly stateRoot: Hex
+  /** What an L1 endpoint served of the rollup contract, if the head ends at L1: not verified yet. */
+  readonly proof?: unknown
+  /** The block; undefined if the trusted input is an L2 state root and the caller states none. */
+  readonly l2BlockNumber?: bigint | undefined
+  /** Missing unless L1 holds hashes of blocks. */
+  readonly l2Block?: BlockHeader | undefined
+  readonly currentL2BlockNumber?: bigint | undefined
+  readonly finalizedTimestamp?: bigint | undefined
+  readonly implementation?: Hex | undefined
+}
+
+/** Its header, if L1 holds its hash. Read as its own: a prototype may have a field of this name. */
+export const headerOf = (block: Pick<ProvenBlock, 'stateRoot' | 'l2Block'>): BlockHeader | undefined =>
+  Object.hasOwn(block, 'l2Block') ? block.l2Block : undefined
 
 /** Marks a kind of this package, in any copy of it. The number changes when the members of {@link EvidenceKind} do. */
 const genuine: unique symbol = /* @__PURE__ */ Symbol.for('rollup-state-proof/evidence/1')
@@ -74,7 +100,5 @@ export function kindIn(claim: unknown, otherwise: EvidenceKind): EvidenceKind {
   const kind = readOwn(Object(claim), 'kind')
   if (kind === undefined) return otherwise
   if (readOwn(Object(kind), genuine) === kind) return kind as EvidenceKind
-  return atPath('kind', () => {
-    throw invalid('', 'a kind of evidence, such as logsEvidence', kind)
-  })
+  throw invalid('kind', 'a kind of evidence, such as logsEvidence', kind)
 }

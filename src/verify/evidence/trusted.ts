@@ -47,8 +47,7 @@ export function decodeTrusted(trusted: Trusted) {
   }
   const [network, verifyConsensus] = [readOwn(own, 'network'), readOwn(own, 'verifyConsensus')]
   if (typeof verifyConsensus !== 'function' || typeof network !== 'string') {
-    const expected = 'what trustBeaconBlock of rollup-state-proof/beacon returns'
-    throw new ArgumentError({ path: 'trusted', expected })
+    throw new ArgumentError({ path: 'trusted', expected: 'what trustBeaconBlock of rollup-state-proof/beacon returns' })
   }
   // The function is the caller's own, and so is the type of what it returns.
   const beaconBlock = { network, verifyConsensus } as Pick<TrustedBeaconBlock, 'network' | 'verifyConsensus'>

@@ -1,6 +1,5 @@
 import { invalid } from '../../base/arguments.ts'
 import type { Hex } from '../../base/bytes.ts'
-import { atPath } from '../../base/errors.ts'
 import type { Hasher } from '../hash/hasher.ts'
 
 /** Marks a scheme of this package, in any copy of it. The number changes when the members of {@link HashScheme} do. */
@@ -53,7 +52,5 @@ export function hashSchemeOf(scheme: Scheme): HashScheme {
   } catch {
     // A proxy can throw anything.
   }
-  return atPath('scheme', () => {
-    throw invalid('', `the object ${importOf('poseidon2')} or ${importOf('mimc')}`, scheme)
-  })
+  throw invalid('scheme', `the object ${importOf('poseidon2')} or ${importOf('mimc')}`, scheme)
 }

@@ -1,6 +1,6 @@
 import { decodeArgument } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import type { DecodedValue } from '../proof/tree.ts'
+import type { DecodedValue, Trees } from '../proof/tree.ts'
 import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { type AccountFields, accountFieldsOf, accountTree, storageTree, type TreeKind } from '../tree/kind.ts'
 import { LEAF_NODE } from '../tree/path.ts'
@@ -10,15 +10,15 @@ import { quickTrees } from './empty-subtrees.ts'
 
 /** The fields of an account value as served, 192 bytes. @throws ArgumentError, `NON_CANONICAL`, `VALUE_OUT_OF_RANGE` */
 export function decodeAccount(scheme: Scheme, value: Hex): AccountFields {
-  const { value: bytes } = decodeAccountArgument(scheme, value)
+  const { value: bytes } = decodeValue('account', scheme, value)
   accountTree.verifyStorable(bytes)
   return accountFieldsOf(bytes, {})
 }
 
-function decodeAccountArgument(scheme: Scheme, value: Hex): DecodedValue {
-  const { account } = quickTrees(hashSchemeOf(scheme))
-  decodeArgument('value', value, accountTree.valueLength)
-  return account.decodeValue(value, LEAF_NODE)
+function decodeValue(of: keyof Trees, scheme: Scheme, value: Hex): DecodedValue {
+  const tree = quickTrees(hashSchemeOf(scheme))[of]
+  decodeArgument('value', value, tree.kind.valueLength)
+  return tree.decodeValue(value, LEAF_NODE)
 }
 
 const hashKey = (tree: TreeKind, scheme: Scheme, name: string, key: Hex): Hex =>
@@ -29,12 +29,9 @@ export const hashAccountKey = (scheme: Scheme, address: Hex): Hex => hashKey(acc
 export const hashStorageKey = (scheme: Scheme, storageKey: Hex): Hex =>
   hashKey(storageTree, scheme, 'storageKey', storageKey)
 
-export function hashAccountValue(scheme: Scheme, value: Hex): Hex {
-  const { preimage } = decodeAccountArgument(scheme, value)
-  return bytesToHex(hashSchemeOf(scheme).hasher.hash(preimage))
-}
+const hashValue = (of: keyof Trees, scheme: Scheme, value: Hex): Hex =>
+  bytesToHex(hashSchemeOf(scheme).hasher.hash(decodeValue(of, scheme, value).preimage))
 
-export function hashStorageValue(scheme: Scheme, value: Hex): Hex {
-  const hashScheme = hashSchemeOf(scheme)
-  return bytesToHex(hashScheme.hasher.hash(storageTree.valuePreimage(hashScheme, decodeArgument('value', value, 32))))
-}
+export const hashAccountValue = (scheme: Scheme, value: Hex): Hex => hashValue('account', scheme, value)
+
+export const hashStorageValue = (scheme: Scheme, value: Hex): Hex => hashValue('storage', scheme, value)

@@ -89,10 +89,7 @@ export function rememberLast<T>(decode: Decode<T>): Decode<T> {
 export function rememberingHasher(hasher: Hasher, places: number, openings: readonly Uint8Array[] = []): Hasher {
   const { recall, remember, hashAll, hashPair } = createMemory(hasher, places)
   let nextOpening = 0
-  let lastBatch: { readonly messages: readonly Uint8Array[]; readonly digests: readonly Uint8Array[] } = {
-    messages: [],
-    digests: [],
-  }
+  let lastBatch: Record<'messages' | 'digests', readonly Uint8Array[]> = { messages: [], digests: [] }
   let lastFold: FoldedPath = { siblings: [], leafIndex: 0 }
   /** The running digest of the last fold at each level, then its top. */
   const running: Uint8Array[] = []
@@ -115,8 +112,9 @@ export function rememberingHasher(hasher: Hasher, places: number, openings: read
       const last = lastBatch
       const recallAt = (message: Uint8Array, index: number) =>
         message === last.messages[index] ? last.digests[index] : recall(message)
-      lastBatch = { messages, digests: hashUnknown(messages, recallAt, hashAll) }
-      return lastBatch.digests as Uint8Array[]
+      const digests = hashUnknown(messages, recallAt, hashAll)
+      lastBatch = { messages, digests }
+      return digests
     },
     foldPath(leafDigest, siblings, leafIndex) {
       const meeting = meetingLevel(lastFold, siblings, leafIndex)
@@ -218,19 +216,10 @@ export function hashUnknown(
   recall: (message: Uint8Array, index: number) => Uint8Array | undefined,
   hashBatch: Hasher['hashBatch'],
 ): Uint8Array[] {
-  const unknown: Uint8Array[] = []
-  const pending = zeroDigest()
-  const digests = messages.map((message, index) => {
-    const digest = recall(message, index)
-    if (digest === undefined) unknown.push(message)
-    return digest ?? pending
-  })
-  if (unknown.length === 0) return digests
-  const hashed = hashBatch(unknown)
+  const known = messages.map(recall)
+  const unknown = messages.filter((_, index) => known[index] === undefined)
+  const hashed = unknown.length === 0 ? unknown : hashBatch(unknown)
   let next = 0
-  for (let index = 0; index < digests.length; index++) {
-    // There are as many digests as messages: otherwise, nothing is verified.
-    if (digests[index] === pending) digests[index] = hashed[next++] ?? pending
-  }
-  return digests
+  // There are as many digests as messages: otherwise, nothing is verified.
+  return known.map(digest => digest ?? hashed[next++] ?? zeroDigest())
 }
