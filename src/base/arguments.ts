@@ -6,7 +6,6 @@ import { readerOf } from './json/reader.ts'
 
 const reader = /* @__PURE__ */ readerOf('ARGUMENT_INVALID')
 
-/** A caller may pass any number of items. */
 const anyCount = () => {}
 
 /** @throws ArgumentError for a revoked proxy */
@@ -32,7 +31,6 @@ export function decodeArgument(name: string, value: unknown, length?: number): U
   throw invalid(name, `0x-prefixed hexadecimal${length === undefined ? '' : ` of ${length} bytes`}`, value)
 }
 
-/** A storage key that the caller asks for. */
 export interface StorageKey {
   readonly bytes: Uint8Array
   /** As the caller wrote it. */

@@ -11,16 +11,12 @@ const DIGIT_VALUES = /* @__PURE__ */ Uint8Array.from({ length: 256 }, (_, code) 
   return digit < 0 ? NOT_A_DIGIT : digit
 })
 
-/** The two digits of each byte. */
 const BYTE_TEXTS = /* @__PURE__ */ Array.from(DIGIT_VALUES, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /** The byte at `index`, or zero past the end. */
 export const byteAt = (bytes: Uint8Array, index: number): number => bytes[index] ?? 0
 
-/**
- * The unsigned big-endian integer in the 4 bytes at index `i` of `b`. It avoids `DataView`, because creating one makes the
- * engine move the bytes of a short array.
- */
+/** Big-endian. Without a `DataView`, because creating one makes the engine move the bytes of a short array. */
 export const uint32At = (b: Uint8Array, i: number): number =>
   ((byteAt(b, i) << 24) | (byteAt(b, i + 1) << 16) | (byteAt(b, i + 2) << 8) | byteAt(b, i + 3)) >>> 0
 
@@ -45,7 +41,6 @@ export function isHex(value: unknown, length?: number | undefined): value is Hex
   return (length === undefined || value.length === 2 + 2 * length) && /^0x[0-9a-fA-F]*$/.test(value)
 }
 
-/** The number of bytes that `hex` spells. Throws `BAD_HEX` if the `0x` prefix is missing or the number of digits is odd. */
 export function hexLength(hex: string): number {
   if (!hex.startsWith('0x')) throw refusal('BAD_HEX', 'a 0x prefix', excerpt(hex))
   if (hex.length % 2 !== 0) throw refusal('BAD_HEX', 'two digits per byte', excerpt(hex))
@@ -53,8 +48,6 @@ export function hexLength(hex: string): number {
 }
 
 /**
- * Strict hex to bytes: `0x` prefix, an even number of digits of either case, nothing else.
- *
  * Throws `BAD_HEX`, or `WRONG_LENGTH` if `hex` does not spell exactly `length` bytes. The length is checked before the digits,
  * so a huge string costs nothing.
  */
@@ -90,7 +83,7 @@ export function bytesToHex(bytes: Uint8Array): Hex {
   return hex
 }
 
-/** The unsigned big-endian integer that `bytes` spell. */
+/** Big-endian. */
 export function bytesToBigint(bytes: Uint8Array): bigint {
   // Most numbers are small, and parsing fewer digits is faster.
   let start = 0
@@ -113,7 +106,6 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
 
 export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && compareBytes(a, b) === 0
 
-/** Whether every byte is zero. */
 export function isZero(bytes: Uint8Array): boolean {
   for (let index = 0; index < bytes.length; index++) if (byteAt(bytes, index) !== 0) return false
   return true

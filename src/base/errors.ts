@@ -25,10 +25,8 @@ export interface ErrorDetails {
 /** Under this name, an error says what it is. Two copies of this package share it, but not their classes. */
 const brand: unique symbol = /* @__PURE__ */ Symbol.for('rollup-state-proof/error')
 
-/** Makes `error` recognizable to every copy of this package. */
 export const brandError = (error: Error, name: string): Error => Object.defineProperty(error, brand, { value: name })
 
-/** Whether an error is one of this package, whichever copy of it created the error. */
 export function hasBrand(error: unknown, name: string): boolean {
   try {
     return Object(error)[brand] === name
@@ -169,7 +167,6 @@ export const isProofError = (error: unknown): error is ProofError => hasBrand(er
  */
 export const isArgumentError = (error: unknown): error is ArgumentError => hasBrand(error, 'ArgumentError')
 
-/** What verification throws. */
 export type Refusal = ProofError | ArgumentError
 
 export const isRefusal = (error: unknown): error is Refusal => isProofError(error) || isArgumentError(error)
@@ -180,14 +177,10 @@ export type FailureCode = ProofErrorCode | 'ARGUMENT_INVALID'
 export const failure = (code: FailureCode, details: ErrorDetails): Refusal =>
   code === 'ARGUMENT_INVALID' ? new ArgumentError(details) : new ProofError(code, details)
 
-/** The error of a check that requires one thing and finds another. */
 export const refusal = (code: ProofErrorCode, expected: string, found: string | number | bigint) =>
   new ProofError(code, { expected, found: `${found}` })
 
-/**
- * Runs `work`. An error from it is rethrown with `segment` in front of its path. In a loop, pass `segment` as a function: it
- * is called only if there is an error.
- */
+/** Runs `work`. An error from it gets `segment` in front of its path. A function is called only if there is an error. */
 export function atPath<T>(segment: string | (() => string), work: () => T): T {
   try {
     return work()
@@ -203,10 +196,7 @@ export function atPath<T>(segment: string | (() => string), work: () => T): T {
   }
 }
 
-/**
- * Names the kind of a value for error messages, without its content. Two kinds are what newcomers pass most: the message says
- * what is missing.
- */
+/** Names the kind of a value, without its content. JSON text and promises are what newcomers pass most. */
 export function kindOf(value: unknown): string {
   if (value === undefined || value === null) return 'nothing'
   if (typeof value === 'string') return isJsonText(value) ? JSON_TEXT : 'a string'
@@ -227,7 +217,6 @@ export function isPromise(value: object): boolean {
   }
 }
 
-/** A number with the noun that it counts. */
 export const plural = (n: number | bigint, one: string, many = `${one}s`) => `${n} ${Number(n) === 1 ? one : many}`
 
 /** The length of hexadecimal, and what may have been passed: arguments are easily swapped. */
@@ -247,6 +236,5 @@ export function describeText(text: string): string {
 /** The beginning of untrusted text, without control characters. */
 export const printable = (text: string): string => text.slice(0, 80).replace(/[^\x20-\x7e]/g, '?')
 
-/** Shortens untrusted text to fit an error message. */
 export const excerpt = (text: string): string =>
   text.length > 80 ? `"${printable(text)}…" (${text.length} characters)` : `"${printable(text)}"`

@@ -2,8 +2,6 @@ import { decodeArgument, invalid, isArray, readKeys } from './arguments.ts'
 import { bytesToHex, type Hex, isHex } from './bytes.ts'
 import { ArgumentError, atPath, isPromise, printable } from './errors.ts'
 
-/** Objects that callers pass, and checks of what `verifyProof` does not take. */
-
 /**
  * Copies the own fields of an object from the caller. An unknown name is refused, because a mistake would go unnoticed: with
  * `storagekeys`, no storage key would be requested.
@@ -75,7 +73,6 @@ export function verifyWhole(what: string, value: number, min: number, max = Numb
   throw invalid(what, `a whole number ${range}`, value)
 }
 
-/** Whether it is an object with such a method. */
 export function hasMethod(source: unknown, name: PropertyKey): boolean {
   const isObject = (typeof source === 'object' && source !== null) || typeof source === 'function'
   try {

@@ -3,8 +3,6 @@ import { type FailureCode, failure, plural } from '../errors.ts'
 import { lowerCase } from '../hex.ts'
 import type { JsonReader } from './reader.ts'
 
-/** Decoders for the fields of all documents but the answer to `rollup_getProof`. Use them with `fieldsOf` of a reader. */
-
 /** A field that may be missing. */
 export const optional =
   <T, V>(decode: (value: V) => T) =>

@@ -57,9 +57,7 @@ export function readerOf(code: FailureCode) {
       return (value: unknown): Uint8Array => hexToBytes(string(value), length)
     },
     fields,
-    /**
-     * The named properties of an object, to be decoded one by one. A decoder gets undefined for a missing property; see `optional`.
-     */
+    /** The same, to be decoded one by one. A decoder gets undefined for a missing property; see `optional`. */
     fieldsOf<Name extends string>(source: unknown, names: readonly Name[]): FieldReader<Name> {
       const read = fields(source, names)
       return (name, decode) => atPath(name, () => decode(read[name]))

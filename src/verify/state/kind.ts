@@ -38,10 +38,8 @@ export type StateOfKind<Keys extends readonly Hex[], Kind extends StateScheme> =
   VerifiedState<Keys>
 >
 
-/** What an answer proves, of a state of any kind. */
 export type AnyState = StateOfKind<readonly Hex[], StateScheme>
 
-/** What was asked about a state, and the root that is trusted. */
 interface StateRequest {
   readonly stateRoot: Hex
   readonly address: Hex
@@ -50,7 +48,7 @@ interface StateRequest {
 
 export type StateVerifier = (answer: unknown, asked: StateRequest) => AnyState
 
-/** Everything that differs between the kinds of state. There are three: a tree with either hash scheme, and that of Ethereum. */
+/** Everything that differs between the kinds of state: a tree with either hash scheme, and that of Ethereum. */
 export interface StateKind {
   /** What reports and files call it. */
   readonly name: KindName
@@ -107,7 +105,6 @@ export interface StateClaim extends StateRequest {
 export const verifyState = (answer: unknown, { scheme, ...asked }: StateClaim): AnyState =>
   stateKind(scheme).verify(answer, asked)
 
-/** What reports and files call it. */
 export const kindName = (scheme: StateScheme): KindName => (scheme === ETHEREUM ? scheme : scheme.name)
 
 /** The kind of state that L1 decides on: that of Ethereum if the name says so, whatever the caller's scheme of state roots is. */
