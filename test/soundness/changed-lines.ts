@@ -211,7 +211,7 @@ export const CHANGES: readonly Change[] = [
     ],
     [
       'a place may be above `nextFreeNode`',
-      `const leafIndex = field('leafIndex', decodeIndex(0, Math.min(nextFreeNode, MAX_LEAVES - 1)))`,
+      `const leafIndex = field('leafIndex', decodeIndex(0, Math.min(start.nextFreeNode, MAX_LEAVES - 1)))`,
       `const leafIndex = field('leafIndex', decodeIndex(0, MAX_LEAVES - 1))`,
     ],
   ),

@@ -1,4 +1,4 @@
-import { bytesToHex, type Hex, hexLength, hexToBytes, isHex } from '../bytes.ts'
+import { bytesToHex, hexLength, hexToBytes, isHex } from '../bytes.ts'
 import { type FailureCode, failure, plural } from '../errors.ts'
 import { lowerCase } from '../hex.ts'
 import type { JsonReader } from './reader.ts'
@@ -13,10 +13,8 @@ export const optional =
 export const unread = (value: unknown): unknown => value
 
 /** Hexadecimal of exactly `length` bytes, in lower case. Throws `BAD_HEX`, `WRONG_LENGTH`. */
-export const hexOf =
-  (reader: JsonReader, length: number) =>
-  (value: unknown): Hex =>
-    isHex(value, length) ? lowerCase(value) : bytesToHex(reader.bytesOf(length)(value))
+export const hexOf = (reader: JsonReader, length: number) => (value: unknown) =>
+  isHex(value, length) ? lowerCase(value) : bytesToHex(reader.bytesOf(length)(value))
 
 /** Hexadecimal of at most `limit` bytes: the length is checked before anything is decoded. Throws `BAD_HEX`, and `code`. */
 export const bytesUpTo =

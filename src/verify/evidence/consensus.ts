@@ -7,8 +7,6 @@ import { MAX_UPDATES } from '../beacon/limits.ts'
 import type { ConsensusAnswers } from '../beacon/verify.ts'
 import { knownFields, reader } from './fields.ts'
 
-/** The consensus part of a bundle as a document: only its shape. `./beacon` verifies what it proves. */
-
 /** Proves an L1 block hash from a beacon block root: the answers of a beacon API, known fields only. */
 export interface BundleConsensus {
   /** A label for people, such as `mainnet`. It proves nothing. */

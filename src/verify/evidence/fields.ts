@@ -9,14 +9,12 @@ import { MAX_PROOF_LENGTH } from './limits.ts'
 export const reader = /* @__PURE__ */ readerOf('EVIDENCE_MALFORMED')
 
 /** A quantity in lower case: in a bundle, each number has one spelling. */
-export const quantityOf =
-  (bits: number) =>
-  (value: unknown): bigint => {
-    const text = reader.string(value)
-    const quantity = decodeQuantity(text, bits)
-    if (quantity !== null && encodeQuantity(quantity) === text) return quantity
-    throw refusal('EVIDENCE_MALFORMED', `a quantity of at most ${bits / 8} bytes without leading zeros`, excerpt(text))
-  }
+export const quantityOf = (bits: number) => (value: unknown) => {
+  const text = reader.string(value)
+  const quantity = decodeQuantity(text, bits)
+  if (quantity !== null && encodeQuantity(quantity) === text) return quantity
+  throw refusal('EVIDENCE_MALFORMED', `a quantity of at most ${bits / 8} bytes without leading zeros`, excerpt(text))
+}
 
 /** The known fields of a document with `proofCount` proofs, and of its texts those that match. */
 export function knownFields(

@@ -139,7 +139,6 @@ const namesOf = ({ all, ofL2 }: typeof FIELDS, layer: Layer, more: readonly stri
 export const readParts = <Parts extends HeadParts>(parts: Parts, layer: Layer, more: readonly string[]): Parts =>
   readOptions('', parts, namesOf(PARTS, layer, more))
 
-/** What every bundle says that it is. */
 export const FORMAT = 'rollup-state-proof/evidence' as const
 const VERSION = 1 as const
 

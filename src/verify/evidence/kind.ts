@@ -46,12 +46,8 @@ export interface DecodedClaim<Of extends Layer = Layer> {
 }
 
 /** What bundles of a kind, and claims about them, look like. */
-export interface EvidenceForm<
-  Name extends string = string,
-  Of extends Layer = Layer,
-  Body = unknown,
-  Claim extends DecodedClaim<Of> = DecodedClaim<Of>,
-> extends NamedEvidence<Name> {
+export interface EvidenceForm<Name extends string, Of extends Layer, Body, Claim extends DecodedClaim<Of>>
+  extends NamedEvidence<Name> {
   /** Where its head leads. */
   readonly layer: Of
   /** The fields of the body. */
@@ -70,12 +66,8 @@ export interface EvidenceForm<
  * A kind of evidence. Its bundles have a head, which all kinds share and which leads to a proven block, and a body, which is verified
  * against that block.
  */
-export interface EvidenceKind<
-  Name extends string = string,
-  Of extends Layer = Layer,
-  Body = unknown,
-  Claim extends DecodedClaim<Of> = DecodedClaim<Of>,
-> extends EvidenceForm<Name, Of, Body, Claim> {
+export interface EvidenceKind<Name extends string, Of extends Layer, Body, Claim extends DecodedClaim<Of>>
+  extends EvidenceForm<Name, Of, Body, Claim> {
   /** Verifies the body, and returns what is proven. @throws ProofError */
   verify(body: Body, block: ProvenBlock, claim: Claim): object
 }
@@ -95,10 +87,12 @@ export function decodeClaim<Of extends Layer, Claim extends DecodedClaim<Of>>(
   return kind.decodeClaim(own, head as DecodedHeadClaim<Of>)
 }
 
+type AnyKind = EvidenceKind<string, Layer, unknown, DecodedClaim>
+
 /** The kind that a claim names. @throws ArgumentError */
-export function kindIn(claim: unknown, otherwise: EvidenceKind): EvidenceKind {
+export function kindIn(claim: unknown, otherwise: AnyKind): AnyKind {
   const kind = readOwn(Object(claim), 'kind')
   if (kind === undefined) return otherwise
-  if (readOwn(Object(kind), genuine) === kind) return kind as EvidenceKind
+  if (readOwn(Object(kind), genuine) === kind) return kind as AnyKind
   throw invalid('kind', 'a kind of evidence, such as logsEvidence', kind)
 }

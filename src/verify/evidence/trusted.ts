@@ -26,11 +26,11 @@ export type Trusted =
       l2StateRoot: Hex
     }
 
-/** Which kind of trusted input a verdict rests on. */
-export type Reach = 'beaconBlockRoot' | 'l1BlockHash' | 'l1StateRoot' | 'l2StateRoot'
-
 const BEACON_FIELDS = ['network', 'verifyConsensus', 'lightClient']
-const KINDS: readonly Reach[] = ['beaconBlockRoot', 'l1BlockHash', 'l1StateRoot', 'l2StateRoot']
+const KINDS = ['beaconBlockRoot', 'l1BlockHash', 'l1StateRoot', 'l2StateRoot'] as const
+
+/** Which kind of trusted input a verdict rests on. */
+export type Reach = (typeof KINDS)[number]
 
 /** Requires exactly one. Given two, a caller could think that both were checked. @throws ArgumentError */
 export function decodeTrusted(trusted: Trusted) {

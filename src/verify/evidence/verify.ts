@@ -188,11 +188,9 @@ function verifyL1State(
   return { stateRoot: l1Block?.stateRoot ?? root, l1Block, trustedInput: kind }
 }
 
-function verifyConsensus(
-  consensus: unknown,
-  { network, verifyConsensus }: Pick<TrustedBeaconBlock, 'network' | 'verifyConsensus'>,
-  blockRoot: Hex,
-): ProvenConsensus {
+type BeaconTrust = Pick<TrustedBeaconBlock, 'network' | 'verifyConsensus'>
+
+function verifyConsensus(consensus: unknown, { network, verifyConsensus }: BeaconTrust, blockRoot: Hex) {
   if (consensus === undefined)
     throw new ProofError('EVIDENCE_CONSENSUS_MISSING', { path: 'consensus', found: 'nothing' })
   const proven = atPath('consensus', () => {

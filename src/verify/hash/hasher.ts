@@ -1,9 +1,8 @@
 import { concatBytes } from '../../base/bytes.ts'
 
 /**
- * One of the rollup's hash functions, in the three forms that verification needs. The last two are batch forms of `hash`,
- * so that an implementation can do the work of a whole path in one call.
- *
+ * One of the rollup's hash functions. The last two are batch forms of `hash`, so that an implementation can do the work of a whole
+ * path in one call.
  * Messages must be canonical: the functions may reduce silently, so the caller checks first. Digests are 32 bytes, and must
  * not be modified: a hasher may return the same array again.
  */
@@ -19,7 +18,6 @@ export interface Hasher {
   foldPath(digest: Uint8Array, siblings: readonly Uint8Array[], leafIndex: number): Uint8Array
 }
 
-/** Builds both batch forms on top of any `hash`. */
 export const hasherOf = (hash: (message: Uint8Array) => Uint8Array): Hasher => ({
   hash,
   hashBatch: messages => messages.map(hash),

@@ -33,10 +33,7 @@ const compiled = /* @__PURE__ */ new Map<string, object>()
 /** Provides a compiled kernel to a runtime that does not compile bytes: a WebAssembly.Module, or else the fallback is used. */
 export const provideKernel = (base64: string, module: object): unknown => compiled.set(base64, module)
 
-/**
- * Compiles a kernel, unless it has been, and gives it its own memory.
- * @throws whatever the engine throws if WebAssembly is missing, is forbidden by the page's policy, or lacks SIMD
- */
+/** @throws whatever the engine throws if WebAssembly is missing, is forbidden by the page's policy, or lacks SIMD */
 export function instantiateKernel<Exports extends KernelExports>(base64: string): Exports {
   const binary = () => Uint8Array.from(atob(base64), character => character.charCodeAt(0))
   const { exports } = new WebAssembly.Instance(compiled.get(base64) ?? new WebAssembly.Module(binary()))
@@ -60,7 +57,6 @@ export function hashOfKernel(kernel: KernelExports): Hasher['hash'] {
   }
 }
 
-/** {@link hashOfKernel} and its batch forms. */
 export function hasherOfKernel(kernel: BatchExports): Hasher {
   const [input, output] = buffersOf(kernel, kernel.outputLength.value)
   const hash = hashOfKernel(kernel)

@@ -17,7 +17,6 @@ export interface Claim<Keys extends readonly Hex[] = readonly Hex[]> {
 /** A validated {@link Claim} without its scheme, as bytes. */
 export type DecodedClaim = ReturnType<typeof decodeClaim>
 
-/** The arguments of a claim, besides its scheme. @throws ArgumentError */
 export const decodeClaim = ({ stateRoot, address, storageKeys = [] }: Omit<Claim, 'scheme'>) => ({
   stateRoot: decodeArgument('stateRoot', stateRoot, 32),
   address: decodeArgument('address', address, 20),

@@ -29,9 +29,7 @@ export type DecodedLeafProof =
     }
 
 /**
- * Decodes an untrusted answer, a bare `GetProofResult` or a JSON-RPC response with one. Only own properties are read, each
- * once, and each length is checked before the content, so the request bounds the work.
- *
+ * Only own properties are read, each once, and each length is checked before the content, so the request bounds the work.
  * @returns one storage proof per requested key, or none at all; null where the answer has null
  */
 export function decodeAnswer(trees: Trees, answer: unknown, keyCount: number) {
@@ -45,7 +43,6 @@ export function decodeAnswer(trees: Trees, answer: unknown, keyCount: number) {
   return { accountProof, storageProofs: atPath('storageProofs', decodeSlots) }
 }
 
-/** The result inside a JSON-RPC response, or the answer itself if it is bare. */
 function openResponse(answer: unknown): unknown {
   const { jsonrpc, result, error } = reader.fields(answer, ['jsonrpc', 'result', 'error'])
   if (error !== undefined) throw rpcError(error)

@@ -14,16 +14,12 @@ export interface LeafClaim {
   readonly key: Uint8Array
 }
 
-/** The proven leaf of a key that exists. */
 export interface ProvenLeaf {
   readonly leafIndex: number
   readonly value: Uint8Array
 }
 
-/**
- * Checks a leaf proof in the form that it claims to have: tree format, "The proof" and "The list".
- * @returns the leaf, or null if non-existence of the key is proven
- */
+/** Tree format, "The proof" and "The list". @returns the leaf, or null if non-existence of the key is proven */
 export function verifyLeafProof(tree: Tree, claim: LeafClaim, leafProof: DecodedLeafProof): ProvenLeaf | null {
   atPath('key', () => {
     if (!equalBytes(leafProof.key, claim.key)) throw mismatch('KEY_MISMATCH', claim.key, leafProof.key)

@@ -19,29 +19,21 @@ export interface Tree {
   readonly decodeValue: Decode<DecodedValue>
 }
 
-/**
- * Decodes one node or value from hexadecimal, and checks its length.
- *
- * @param node the index of the node in `proofRelatedNodes`; for a value, that of its leaf
- */
+/** Also checks the length. @param node the index of the node in `proofRelatedNodes`; for a value, that of its leaf */
 export type Decode<T> = (hex: string, node: number) => T
 
-/**
- * A value as served, and the message whose hash is the value hash in its leaf. In the tree of accounts, HEAD and TAIL have a
- * value of another length: it stands for both, and need not be canonical.
- */
+/** A value as served. That of HEAD or TAIL in the tree of accounts is its own preimage, and need not be canonical. */
 export interface DecodedValue {
   readonly value: Uint8Array
+  /** The message whose hash is the value hash in its leaf. */
   readonly preimage: Uint8Array
 }
 
-/** The tree of accounts, and the trees of storage slots. */
 export interface Trees {
   readonly account: Tree
   readonly storage: Tree
 }
 
-/** A tree without a memory. */
 export function plainTree(scheme: HashScheme, kind: TreeKind): Tree {
   const decode = (hex: string, ...lengths: number[]): Uint8Array => {
     const bytes = hexToBytes(hex, knownLength(hex, lengths))

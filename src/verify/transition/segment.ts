@@ -52,13 +52,11 @@ export interface AccountDiff {
   storage: SlotDiff[]
 }
 
-/** A trace in its block, not yet verified. */
 type Entry = ReturnType<typeof readEntry>['entry']
 
 type SlotEntry = Entry & { readonly slot: Uint8Array }
 const isOfSlot = (entry: Entry): entry is SlotEntry => entry.slot !== null
 
-/** All traces of one account in a block. */
 interface Segment {
   readonly address: Uint8Array
   readonly hKey: Uint8Array

@@ -46,23 +46,19 @@ export interface TreeState {
   readonly nextFreeNode: number
 }
 
-export const decodeDigest =
-  (scheme: HashScheme) =>
-  (value: unknown): Uint8Array => {
-    const digest = reader.bytesOf(DIGEST_LENGTH)(value)
-    verifyCanonical(scheme, digest)
-    return digest
-  }
+export const decodeDigest = (scheme: HashScheme) => (value: unknown) => {
+  const digest = reader.bytesOf(DIGEST_LENGTH)(value)
+  verifyCanonical(scheme, digest)
+  return digest
+}
 
-const decodeIndex =
-  (least: number, most: number) =>
-  (value: unknown): number => {
-    const index = reader.number(value)
-    const isIndex = Number.isSafeInteger(index) && index >= least && index <= most
-    if (!isIndex) throw refusal('INDEX_OUT_OF_RANGE', `an integer from ${least} to ${most}`, index)
-    // JSON can spell -0; adding 0 turns it into 0.
-    return index + 0
-  }
+const decodeIndex = (least: number, most: number) => (value: unknown) => {
+  const index = reader.number(value)
+  const isIndex = Number.isSafeInteger(index) && index >= least && index <= most
+  if (!isIndex) throw refusal('INDEX_OUT_OF_RANGE', `an integer from ${least} to ${most}`, index)
+  // JSON can spell -0; adding 0 turns it into 0.
+  return index + 0
+}
 
 /** A place in the tree: the way from it to the sub-root. */
 interface Place {
@@ -71,42 +67,36 @@ interface Place {
   readonly siblings: readonly Uint8Array[]
 }
 
-const decodePlace =
-  (scheme: HashScheme, { nextFreeNode }: TreeState) =>
-  (proof: unknown): Place => {
-    const field = reader.fieldsOf(proof, ['leafIndex', 'siblings'])
-    // The next new key takes the leaf at nextFreeNode. No other trace opens it.
-    const leafIndex = field('leafIndex', decodeIndex(0, Math.min(nextFreeNode, MAX_LEAVES - 1)))
-    const siblings = field('siblings', list => reader.items(list, verifySiblingCount, decodeDigest(scheme)))
-    return { leafIndex, siblings }
-  }
+const decodePlace = (scheme: HashScheme, start: TreeState) => (proof: unknown) => {
+  const field = reader.fieldsOf(proof, ['leafIndex', 'siblings'])
+  // The next new key takes the leaf at nextFreeNode. No other trace opens it.
+  const leafIndex = field('leafIndex', decodeIndex(0, Math.min(start.nextFreeNode, MAX_LEAVES - 1)))
+  const siblings = field('siblings', list => reader.items(list, verifySiblingCount, decodeDigest(scheme)))
+  return { leafIndex, siblings }
+}
 
 function verifySiblingCount(count: number): void {
   if (count !== SIBLING_COUNT) throw refusal('TRACE_SIBLING_COUNT', `${SIBLING_COUNT} siblings`, count)
 }
 
-const decodeLeaf =
-  (scheme: HashScheme) =>
-  (leaf: unknown): Leaf => {
-    const field = reader.fieldsOf(leaf, ['prevLeaf', 'nextLeaf', 'hkey', 'hval'])
-    const index = decodeIndex(0, MAX_LEAVES - 1)
-    const digest = decodeDigest(scheme)
-    return {
-      prev: field('prevLeaf', index),
-      next: field('nextLeaf', index),
-      hKey: field('hkey', digest),
-      hVal: field('hval', digest),
-    }
+const decodeLeaf = (scheme: HashScheme) => (leaf: unknown) => {
+  const field = reader.fieldsOf(leaf, ['prevLeaf', 'nextLeaf', 'hkey', 'hval'])
+  const index = decodeIndex(0, MAX_LEAVES - 1)
+  const digest = decodeDigest(scheme)
+  return {
+    prev: field('prevLeaf', index),
+    next: field('nextLeaf', index),
+    hKey: field('hkey', digest),
+    hVal: field('hval', digest),
   }
+}
 
 /** A value that a leaf may hold, with its hash. */
-const decodeValue =
-  ({ scheme, kind, decodeValue }: Tree) =>
-  (text: unknown) => {
-    const { value, preimage } = decodeValue(reader.string(text), 0)
-    kind.verifyStorable(value)
-    return { value, hVal: scheme.hasher.hash(preimage) }
-  }
+const decodeValue = (tree: Tree) => (text: unknown) => {
+  const { value, preimage } = tree.decodeValue(reader.string(text), 0)
+  tree.kind.verifyStorable(value)
+  return { value, hVal: tree.scheme.hasher.hash(preimage) }
+}
 
 /** One trace: a key of a tree is read, inserted, updated or deleted, and the tree comes to another sub-root. */
 export interface Trace {
@@ -246,17 +236,13 @@ function verifyLinked(left: Opened, right: Opened): void {
 }
 
 /** Opens a leaf, or an empty place, and puts another there. @returns the sub-root that this leads to */
-function replace(
-  { tree: { scheme } }: Trace,
-  subRoot: Uint8Array,
-  { name, place, leaf }: Opened<Leaf | null>,
-  successor: Leaf | null,
-): Uint8Array {
-  const { leafIndex, siblings } = place
-  const fold = (leaf: Leaf | null) => scheme.hasher.foldPath(digestOf(scheme, leaf), siblings, leafIndex)
-  const opened = fold(leaf)
+function replace(trace: Trace, subRoot: Uint8Array, opened: Opened<Leaf | null>, successor: Leaf | null): Uint8Array {
+  const { scheme } = trace.tree
+  const { name, place, leaf } = opened
+  const fold = (leaf: Leaf | null) => scheme.hasher.foldPath(digestOf(scheme, leaf), place.siblings, place.leafIndex)
+  const root = fold(leaf)
   atPath(name, () => {
-    if (!equalBytes(opened, subRoot)) throw mismatch('TRACE_PATH_MISMATCH', subRoot, opened)
+    if (!equalBytes(root, subRoot)) throw mismatch('TRACE_PATH_MISMATCH', subRoot, root)
   })
   return successor === leaf ? subRoot : fold(successor)
 }

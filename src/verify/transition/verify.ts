@@ -101,12 +101,10 @@ export function verifyTransition(answer: unknown, claim: TransitionClaim): Verif
   return { stateRoot: bytesToHex(root), blocks }
 }
 
-/**
- * The trees, for mimc with a memory of what was hashed last: a trace opens most of the nodes that the trace before it has made. A
- * hash of poseidon2 costs no more than to remember it. Nothing else refers to the memory, so it is freed with the trees.
- */
 function treesOf(scheme: HashScheme): Trees {
+  // A hash of poseidon2 costs no more than to remember it.
   if (scheme.name !== 'mimc') return plainTrees(scheme)
+  // A trace opens most of the nodes that the trace before it has made. The memory is freed with the trees.
   return plainTrees(withHasher(scheme, rememberingHasher(scheme.hasher, PLACES)))
 }
 

@@ -70,7 +70,6 @@ const [NONCE, BALANCE, STORAGE_ROOT, SNARK_CODE_HASH, KECCAK_CODE_HASH, CODE_SIZ
 /** @param value 192 bytes @returns 32 bytes */
 const accountWord = (value: Uint8Array, index: number): Uint8Array => value.subarray(32 * index, 32 * index + 32)
 
-/** The storage root in an account's value, 32 bytes. */
 export const storageRootOf = (value: Uint8Array): Uint8Array => accountWord(value, STORAGE_ROOT)
 
 /** The fields of an account's value, and `others` behind them. */

@@ -61,10 +61,7 @@ export function decodeIndexWord(scheme: HashScheme, word: Uint8Array, limit: num
   return index
 }
 
-/**
- * Tree format, "What a verifier must check": an element has one encoding. A hash that reduces silently would give two
- * encodings the same digest.
- */
+/** Tree format, "What a verifier must check": a hash that reduces silently would give two encodings the same digest. */
 export function verifyCanonical(scheme: HashScheme, bytes: Uint8Array): void {
   if (!scheme.isCanonical(bytes)) throw new ProofError('NON_CANONICAL', { found: 'a field element not reduced' })
 }

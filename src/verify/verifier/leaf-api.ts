@@ -6,7 +6,7 @@ import { type AccountFields, accountFieldsOf, accountTree, storageTree, type Tre
 import { LEAF_NODE } from '../tree/path.ts'
 import { quickTrees } from './empty-subtrees.ts'
 
-/** Parts of a leaf proof as hexadecimal, for what shows or makes proofs. None of these verifies anything. */
+// For what shows or makes proofs. None of these verifies anything.
 
 /** The fields of an account value as served, 192 bytes. @throws ArgumentError, `NON_CANONICAL`, `VALUE_OUT_OF_RANGE` */
 export function decodeAccount(scheme: Scheme, value: Hex): AccountFields {

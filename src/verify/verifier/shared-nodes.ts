@@ -66,10 +66,7 @@ export const rememberingTree = (tree: Tree, digests: number): Tree => ({
   decodeValue: rememberLast(tree.decodeValue),
 })
 
-/**
- * Remembers the last result at each node, because consecutive proofs share most of their path. It compares the whole text,
- * so a remembered result is what decoding the text again would give.
- */
+/** Consecutive proofs share most of their path. The whole text is compared: to decode it again would give the same. */
 export function rememberLast<T>(decode: Decode<T>): Decode<T> {
   // Filled, because reading a hole consults Array.prototype, which may be polluted.
   const last = new Array<{ hex: string; decoded: T } | undefined>(NODE_COUNT).fill(undefined)
@@ -152,7 +149,7 @@ function meetingLevel(last: FoldedPath, siblings: readonly Uint8Array[], leafInd
   return level
 }
 
-/** A message and its digest. The message is `left`, or `left` and then `right`. */
+/** The message is `left`, or `left` and then `right`. */
 interface Known {
   readonly left: Uint8Array
   readonly right: Uint8Array | null

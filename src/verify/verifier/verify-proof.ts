@@ -35,12 +35,9 @@ export function verifyProof<const Keys extends readonly Hex[] = []>(
   claim: Claim<Keys>,
 ): VerifiedState<Keys> {
   const { scheme, claim: decoded } = readClaim(claim)
+  const trees = shareNodes(quickTrees(scheme), decoded.storageKeys.length)
   // There is one slot per key.
-  return verifyAnswer(
-    shareNodes(quickTrees(scheme), decoded.storageKeys.length),
-    answer,
-    decoded,
-  ) as VerifiedState<Keys>
+  return verifyAnswer(trees, answer, decoded) as VerifiedState<Keys>
 }
 
 const FIELDS = ['stateRoot', 'address', 'storageKeys']

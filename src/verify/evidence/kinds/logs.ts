@@ -93,7 +93,6 @@ export type VerifiedLogs<Trust extends Trusted = Trusted, Kind extends StateSche
 
 const RANGE_FIELDS = ['fromBlock', 'toBlock', 'filter']
 
-/** What the entry point blocks exports by this name. */
 export const logsEvidence = /* @__PURE__ */ createKind({
   name: 'logs',
   layer: 'L2',

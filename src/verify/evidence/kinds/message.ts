@@ -115,7 +115,6 @@ export function createMessageBundle(parts: MessageBundleParts): MessageBundle {
   }
 }
 
-/** What the entry point messages exports by this name. */
 export const messageEvidence = /* @__PURE__ */ createKind({
   name: 'message',
   layer: 'L1',

@@ -1,4 +1,4 @@
-import { invalid, readItems } from '../../../base/arguments.ts'
+import { invalid, readKeys } from '../../../base/arguments.ts'
 import type { Hex } from '../../../base/bytes.ts'
 import { atPath, plural } from '../../../base/errors.ts'
 import { lowerCase } from '../../../base/hex.ts'
@@ -183,6 +183,7 @@ export function createBundle<Kind extends StateScheme>(parts: BundleParts<Kind>)
 }
 
 function decodeRequest(request: unknown) {
+  const verifyKeyCount = atMost('EVIDENCE_MALFORMED', MAX_STORAGE_KEYS, ' keys')
   const field = reader.fieldsOf(request, ['address', 'storageKeys'])
   return {
     address: field('address', hexOf(reader, 20)),
@@ -190,14 +191,8 @@ function decodeRequest(request: unknown) {
   }
 }
 
-const verifyKeyCount = /* @__PURE__ */ atMost('EVIDENCE_MALFORMED', MAX_STORAGE_KEYS, ' keys')
-
 /** As the caller wrote them. */
-const readStorageKeys = (keys: readonly Hex[]): Hex[] =>
-  readItems('storageKeys', keys, key => {
-    readHex('', key, 32)
-    return key
-  })
+const readStorageKeys = (keys: readonly Hex[]): Hex[] => readKeys(keys).map(({ text }) => text)
 
 /** All keys, in the same order: a caller who states keys reads the slots by position. */
 function verifyKeys(expected: readonly Hex[], found: readonly Hex[]): void {
@@ -210,7 +205,6 @@ function verifyKeys(expected: readonly Hex[], found: readonly Hex[]): void {
 /** A validated claim about a state of any kind. What is left to the bundle is undefined. */
 export type DecodedStateClaim = ReturnType<typeof stateEvidence.decodeClaim>
 
-/** What the entry point anchor exports by this name. */
 export const stateEvidence = /* @__PURE__ */ createKind({
   name: 'state',
   layer: 'L2',

@@ -25,6 +25,4 @@ function limbs(value: bigint): number[] {
 }
 
 /** MiMC over the BLS12-377 scalar field, as fast as the engine allows. Each call creates a hasher with its own memory. */
-export function mimcHasher(): Hasher {
-  return kernelOr(mimcKernel, mimcPlain)
-}
+export const mimcHasher = (): Hasher => kernelOr(mimcKernel, mimcPlain)

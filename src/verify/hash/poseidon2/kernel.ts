@@ -45,6 +45,4 @@ function transposed(elements: readonly number[]): number[] {
 }
 
 /** Poseidon2 over KoalaBear, as fast as the engine allows. Each call creates a hasher with its own memory. */
-export function poseidon2Hasher(): Hasher {
-  return kernelOr(poseidon2Kernel, poseidon2Plain)
-}
+export const poseidon2Hasher = (): Hasher => kernelOr(poseidon2Kernel, poseidon2Plain)
