@@ -222,7 +222,7 @@ interface Sample {
   readonly value: bigint
 }
 
-/** In doubling steps back, and then by bisection: at most 64 requests for each finalization. */
+/** In doubling steps back, the first of 32 blocks, and then by bisection: at most 64 requests for each finalization. */
 async function* walkStates(provider: AnyProvider, source: L1Source, range: WalkRange): AsyncGenerator<Piece, void> {
   const { l1Block, newest = l1Block.number, oldest, sought } = range
   let sample: Sample | null = { at: newest, value: await readCurrent(provider, source, newest) }

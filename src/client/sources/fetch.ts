@@ -1,6 +1,6 @@
 import { decodeArgument, invalid, readKeys, type StorageKey } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { atPath, isProofError } from '../../base/errors.ts'
+import { atPath, isProofError, own } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
 import { readOptions, verifyUint, verifyWhole } from '../../base/options.ts'
@@ -61,9 +61,7 @@ export interface FetchedState {
  */
 export async function fetchState(l2: Endpoints, wanted: WantedState, settings: FetchSettings): Promise<FetchedState> {
   const kind = stateKind(wanted.scheme)
-  // Without a prototype, so that nothing comes from a polluted Object.prototype.
-  const own: FetchSettings = Object.assign(Object.create(null), settings)
-  const { method, maxKeysPerRequest: most, signal, verify = kind.verify } = own
+  const { method, maxKeysPerRequest: most, signal, verify = kind.verify } = own(settings)
   const { l2BlockNumber } = wanted
   const stateRoot = bytesToHex(decodeArgument('stateRoot', wanted.stateRoot, 32))
   const address = bytesToHex(decodeArgument('address', wanted.address, 20))

@@ -72,9 +72,8 @@ export const MAX_LOGS = 2_000
 export const MAX_SEARCH_REQUESTS = 500
 /** Messages from L2 in one finalization: some hundred times as many as mainnet has. */
 export const MAX_MESSAGES = 2 ** 14
-/** Their data, in bytes, each with its fields: as much as two answers hold. */
+/** Their data, in bytes, each with its fields, which count as so many: as much as two answers hold. */
 export const MAX_MESSAGE_DATA = 2 ** 24
-/** Bytes for which the fields of a message count, beside its data. */
 export const MESSAGE_FIELDS = 512
 /** L2 blocks in one finalization: several days. */
 export const MAX_FINALIZED_BLOCKS = 200_000n

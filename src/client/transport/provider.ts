@@ -1,6 +1,6 @@
 import { decodeQuantity } from '../../base/hex.ts'
 import { hasMethod } from '../../base/options.ts'
-import { diagnoseWith } from './diagnose.ts'
+import { diagnoseWith, type RpcRequest } from './diagnose.ts'
 import { abortedBy, EndpointError, type Failure, isEndpointError, withMethod } from './error.ts'
 import { LACKING_MS, MAX_LACKING, MAX_RETRIES, REQUEST_TIMEOUT_MS } from './limits.ts'
 import { queueOf } from './queue.ts'
@@ -86,7 +86,7 @@ export async function callProvider(
   if (signal?.aborted) throw abortedBy(signal)
   const lack = lackOf(provider, method)
   if (lack !== undefined) throw lack
-  const sendOne = (own: AbortSignal | undefined) => sendInTurn(provider, method, params, own)
+  const sendOne = (own: AbortSignal | undefined) => sendInTurn(provider, { method, params }, own)
   try {
     if (!SHARED.test(method)) return await sendOne(signal)
     const flights = FLIGHTS.get(provider) ?? createFlights<string>()
@@ -105,12 +105,8 @@ const SHARED =
 
 const FLIGHTS = new WeakMap<object, ReturnType<typeof createFlights<string>>>()
 
-function sendInTurn(
-  provider: AnyProvider,
-  method: string,
-  params: readonly unknown[],
-  signal: AbortSignal | undefined,
-): Promise<unknown> {
+function sendInTurn(provider: AnyProvider, call: Pick<RpcRequest, 'method' | 'params'>, signal?: AbortSignal) {
+  const { method, params } = call
   // One of this library has its queue inside, and takes a signal. Others may take a second argument for something else.
   const isOwn = originOf(provider) !== undefined
   const send = async () =>
@@ -120,7 +116,7 @@ function sendInTurn(
   if (isOwn) return orAbort(send, signal)
   const sendOnce = () =>
     inTime(REQUEST_TIMEOUT_MS, send, signal).catch(error => {
-      throw diagnoseWith(redactorFor(provider), error, { method, params })
+      throw diagnoseWith(redactorFor(provider), error, call)
     })
   return queueOf(provider).run(sendOnce, { signal, timeoutMs: REQUEST_TIMEOUT_MS, maxRetries: MAX_RETRIES })
 }

@@ -107,7 +107,6 @@ export const inTime = <T>(timeout: number, work: (own: AbortSignal) => Promise<T
 export const orAbort = async <T>(work: () => Promise<T> | T, signal: AbortSignal | undefined): Promise<T> =>
   signal === undefined ? work() : scoped(signal, async () => work())
 
-/** Work under way, and how many wait for it. */
 interface Flight {
   readonly answer: Promise<unknown>
   readonly ending: AbortController
@@ -263,7 +262,6 @@ export function createTurns<T>(serve: () => void) {
       }
       return undefined
     },
-    /** Ends the wait of some. */
     fail(error: unknown, isHopeless: (item: T) => boolean): void {
       for (const own of [...owners.values()]) for (const turn of own) if (isHopeless(turn.item)) turn.end(error)
     },
