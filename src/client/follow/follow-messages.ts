@@ -18,6 +18,7 @@ import {
   type PlacedMessage,
   placesOf,
   refuted,
+  type Sender,
   type SentMessage,
 } from '../record/messages.ts'
 import { bundleMessage } from '../record/record-message.ts'
@@ -167,7 +168,7 @@ function readNextNumber(progress: unknown, service: Hex): bigint {
   throw new ArgumentError({ path: 'resumeFrom', found })
 }
 
-type Following = MessageSource & Settings & { readonly isSelected: (sent: SentMessage) => boolean }
+type Following = MessageSource & Settings & { sender: Sender; isSelected: (sent: SentMessage) => boolean }
 
 /** The number of the first message after a finalization, proven. @throws ArgumentError if there is no message service */
 function nextNumberIn({ verified: [service] }: Proven): bigint {

@@ -23,8 +23,8 @@ import { ETHEREUM } from '../../verify/state/kind.ts'
 import { walkBack } from '../l1/finalizations.ts'
 import { contradiction, fetchAnchor, fetchProof, type L1Source, unless } from '../l1/l1.ts'
 import { askLogs, type BlockRange, inOrder } from '../l1/log-ranges.ts'
-import type { Attempt, Endpoints } from '../sources/endpoints.ts'
-import { EndpointError, type Layer } from '../transport/error.ts'
+import type { Attempt } from '../sources/endpoints.ts'
+import { EndpointError, type EndpointErrorCode, type Layer } from '../transport/error.ts'
 import {
   BLOCKS_PER_REQUEST,
   MAX_FINALIZED_BLOCKS,
@@ -61,6 +61,7 @@ export interface WantedMessage {
 }
 
 const reader = readerOf('MALFORMED_RESPONSE')
+const failed = (code: EndpointErrorCode, layer: Layer, found: string) => new EndpointError(code, { found, layer })
 
 /** The messages in an endpoint's logs, in order. @param budget what more may hold @throws ProofError, EndpointError */
 export function readSent(
@@ -75,19 +76,15 @@ export function readSent(
     const data = readOwn(Object(source), 'data')
     // Before it is hashed.
     budget.bytes -= MESSAGE_FIELDS + (typeof data === 'string' ? data.length / 2 : 0)
-    if (budget.bytes < 0) {
-      throw new EndpointError('RESPONSE_TOO_LARGE', { found: `more than ${MAX_MESSAGE_DATA} bytes of messages`, layer })
-    }
+    if (budget.bytes < 0) throw failed('RESPONSE_TOO_LARGE', layer, `more than ${MAX_MESSAGE_DATA} bytes of messages`)
     const log = readMessageLog(source)
     const block = decodeQuantity(readOwn(Object(source), 'blockNumber'), 64)
-    if (log === null || log.address !== address || block === null) {
-      throw new EndpointError('ANSWER_MALFORMED', { found: 'a log that was not asked for', layer })
-    }
+    if (log === null || log.address !== address || block === null)
+      throw failed('ANSWER_MALFORMED', layer, 'a log that was not asked for')
     // The fields are written to files, too.
     const { topics, data: fields } = encodeMessageLog(log.message)
-    if ([...topics, fields].some(redact.isInHex)) {
-      throw new EndpointError('ANSWER_MALFORMED', { found: 'the API key of the endpoint', layer })
-    }
+    const hasKey = [...topics, fields].some(redact.isInHex)
+    if (hasKey) throw failed('ANSWER_MALFORMED', layer, 'the API key of the endpoint')
     return { message: log.message, block }
   })
 }
@@ -142,13 +139,13 @@ export async function findSent(
     const found = all.findLast(isIt)
     if (found !== undefined) return found
   }
-  throw new EndpointError('MESSAGE_MISSING', { found: `there is none in the blocks ${first} to ${last}`, layer })
+  throw failed('MESSAGE_MISSING', layer, `there is none in the blocks ${first} to ${last}`)
 }
 
 async function findInTransaction(provider: AnyProvider, sender: Sender, hash: Hex, signal: AbortSignal) {
   const { layer, address } = sender
   const receipt = await callProvider(provider, 'eth_getTransactionReceipt', [hash], signal)
-  if (!isGiven(receipt)) throw new EndpointError('MESSAGE_MISSING', { found: `no ${hash}`, layer })
+  if (!isGiven(receipt)) throw failed('MESSAGE_MISSING', layer, `no ${hash}`)
   // A transaction has logs of other contracts, too.
   const logs = reader
     .items(readOwn(Object(receipt), 'logs'), atMost('MALFORMED_RESPONSE', MAX_MESSAGES), log => log)
@@ -158,7 +155,7 @@ async function findInTransaction(provider: AnyProvider, sender: Sender, hash: He
   if (sent && all.length === 1) return sent
   const hashes = all.slice(0, 4).map(({ message }) => bytesToHex(message.hash))
   const some = `there are ${all.length} in the transaction: state the hash of one, such as ${hashes.join(', ')}`
-  throw new EndpointError('MESSAGE_MISSING', { found: sent ? some : 'there is none in the transaction', layer })
+  throw failed('MESSAGE_MISSING', layer, sent ? some : 'there is none in the transaction')
 }
 
 /** The blocks of the finalization of an L2 block, as an L1 endpoint says: a hint. @throws EndpointError `MESSAGE_MISSING` if it is too old */
@@ -177,7 +174,7 @@ export async function findBlocks(provider: AnyProvider, source: L1Source, l1Bloc
     // What is before the search is not the fault of L1. An L2 endpoint may have invented it.
     const code = last === undefined ? 'L1_CONTRADICTION' : 'MESSAGE_MISSING'
     const found = `no log of the finalization of L2 block ${block} from L1 block ${oldest} on`
-    throw new EndpointError(code, { found, layer: 'L1' })
+    throw failed(code, 'L1', found)
   }
   const count = last - before
   if (count <= MAX_FINALIZED_BLOCKS) return { first: before + 1n, last }
@@ -194,8 +191,6 @@ export async function areFinalizations(source: L1Source, l1Block: L1Block, { fir
 }
 
 export interface MessageSource extends L1Source {
-  readonly l2: Endpoints
-  readonly sender: Sender
   readonly layout: MessageLayout
   readonly how: { readonly maxKeysPerRequest: number }
 }
@@ -266,4 +261,4 @@ export function unlessOther<Status extends string>(
 }
 
 /** The messages that L2 sent in these blocks do not lead to roots that L1 knows. */
-export const refuted = (found: string): EndpointError => new EndpointError('MESSAGES_REFUTED', { found, layer: 'L2' })
+export const refuted = (found: string): EndpointError => failed('MESSAGES_REFUTED', 'L2', found)
