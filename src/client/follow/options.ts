@@ -10,7 +10,7 @@ import type { Hint } from '../l1/finalizations.ts'
 import { readNetwork } from '../network/network.ts'
 import type { RecordOptions } from '../record/record.ts'
 import { type OnFailure, openEndpoints } from '../sources/endpoints.ts'
-import { type RollupClientOptions, verifyClientOptions } from '../sources/fetch.ts'
+import { verifyClientOptions } from '../sources/fetch.ts'
 import type { EndpointError, Layer } from '../transport/error.ts'
 import { MAX_INTERVAL } from '../transport/limits.ts'
 import { verifyHashSource, verifySignal } from '../transport/waiting.ts'
@@ -81,9 +81,7 @@ export type FollowEvent =
   | Failure<'follow.retry', 'retry.count' | 'retry.delay'>
 
 /** The endpoints, the rollup and what to prove. */
-export interface FollowOptions
-  extends Pick<RollupClientOptions, 'maxKeysPerRequest'>,
-    Pick<RecordOptions, 'l1' | 'l2' | 'network'> {
+export interface FollowOptions extends Pick<RecordOptions, 'l1' | 'l2' | 'network' | 'maxKeysPerRequest'> {
   /**
    * Returns the hash of a recent finalized L1 block. Every proof rests on it. See `finalizedBlockHash` and
    * `beaconBlockHash`, or ask a light client.
@@ -187,11 +185,8 @@ function readState(state: unknown, rollup: Hex): Course {
     const [l2BlockNumber, implementation] = [field('l2BlockNumber', quantityOf(64)), field('implementation', bytes(20))]
     const last = { l2BlockNumber, stateRoot, blockHash, implementation }
     const fieldOfL1 = reader.fieldsOf(field('l1Block', unread), ['number', 'hash'])
-    return {
-      ...begun,
-      last,
-      trusted: { number: fieldOfL1('number', quantityOf(64)), hash: fieldOfL1('hash', bytes(32)) },
-    }
+    const trusted = { number: fieldOfL1('number', quantityOf(64)), hash: fieldOfL1('hash', bytes(32)) }
+    return { ...begun, last, trusted }
   } catch (error) {
     throw isProofError(error) ? foreign : error
   }
@@ -218,26 +213,19 @@ export function verifyFollowOptions(options: FollowOptions) {
     const attributes = { layer, 'endpoint.index': index, 'error.type': error.code }
     onEvent?.({ name: 'follow.request.failed', attributes, error })
   }
+  const checked = { l1BlockHash, from, skipUnavailable, pollIntervalMs, onEvent, signal }
   return {
+    ...network,
+    ...checked,
     l1: openEndpoints('l1', own.l1, 'L1', { onFailure, signal }),
     l2: openEndpoints('l2', own.l2, 'L2', { onFailure, signal }),
-    ...network,
-    l1BlockHash,
     requests: readItems('requests', requests, readRequest),
-    from,
     begun: readState(resumeFrom, network.rollup.address),
-    skipUnavailable,
-    pollIntervalMs,
-    onEvent,
-    signal,
     how: verifyClientOptions({ rollup: network.rollup, maxKeysPerRequest }),
   }
 }
 
 function readRequest(request: FollowRequest) {
   const { address, storageKeys = [] } = readOptions('', request, ['address', 'storageKeys'])
-  return {
-    address: readHex('address', address, 20),
-    storageKeys: decodeKeys(storageKeys).map(bytesToHex),
-  }
+  return { address: readHex('address', address, 20), storageKeys: decodeKeys(storageKeys).map(bytesToHex) }
 }

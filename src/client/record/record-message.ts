@@ -163,7 +163,7 @@ function findProven(source: Source, { l1Block, newest }: RecordBlock): Promise<P
   const { l1, l2, sender, wanted } = source
   const isFromL2 = sender.layer === 'L2'
   const [pool, final] = isFromL2 ? [l2, newest] : [l1, l1Block.number]
-  const find = ({ signal, stop }: Scope) =>
+  return scoped(source.signal, ({ signal, stop }) =>
     pool.run(async (provider, attempt) => {
       const sent = await findSent(provider, sender, wanted, attempt)
       if (sent.block > final) {
@@ -172,8 +172,8 @@ function findProven(source: Source, { l1Block, newest }: RecordBlock): Promise<P
       }
       const own = { ...source, signal: attempt.signal, stop }
       return isFromL2 ? proveFromL2(own, l1Block, sent, provider, attempt) : proveToL2(own, l1Block, sent)
-    }, signal)
-  return scoped(source.signal, find)
+    }, signal),
+  )
 }
 
 /** The logs of its finalization have to lead to a root that L1 knows. One honest L1 endpoint is enough. */
