@@ -3,7 +3,7 @@ import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { lowerCase } from '../../base/hex.ts'
 import { readHex, readOptions } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
-import { readRollup } from '../../verify/anchor/rollup.ts'
+import { decodeContract, readRollup } from '../../verify/anchor/rollup.ts'
 import {
   createMessageBundle,
   type MessageBundle,
@@ -11,7 +11,7 @@ import {
   type VerifiedMessage,
 } from '../../verify/evidence/kinds/message.ts'
 import { verifyEvidence } from '../../verify/evidence/verify.ts'
-import { decodeContract, encodeMessageClaim } from '../../verify/messages/from-l2.ts'
+import { encodeMessageClaim } from '../../verify/messages/from-l2.ts'
 import { type MessageLayout, readLayout } from '../../verify/messages/layout.ts'
 import { toMessage } from '../../verify/messages/message.ts'
 import { messageToL2Keys, verifySent } from '../../verify/messages/to-l2.ts'

@@ -1,4 +1,4 @@
-import { invalid } from '../../base/arguments.ts'
+import { invalid, readKeys } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { own, ProofError, refusal } from '../../base/errors.ts'
 import { optional } from '../../base/json/decoders.ts'
@@ -153,24 +153,22 @@ const STATE_SLOTS = ['currentFinalizedState', 'rollingHashes', 'forcedTransactio
 
 function readLayout(layout: RollupLayout): RollupLayout {
   const what = 'rollup.layout'
-  const given = readOptions(what, layout, LAYOUT_FIELDS)
-  verifySlots(what, given, ['stateRootHashes', 'currentL2BlockNumber'])
-  if (given.blockHashes !== undefined) verifySlots(what, given, ['blockHashes'])
+  const given = readSlots(what, layout, ['stateRootHashes', 'currentL2BlockNumber'], ['blockHashes', 'finalizedState'])
+  if (given.blockHashes !== undefined) verifyUint(`${what}.blockHashes`, given.blockHashes, 256)
   const readState = (slots: FinalizedStateLayout) => readSlots(`${what}.finalizedState`, slots, STATE_SLOTS)
   return Object.assign(given, { finalizedState: optional(readState)(given.finalizedState) })
 }
 
-const LAYOUT_FIELDS = ['stateRootHashes', 'currentL2BlockNumber', 'blockHashes', 'finalizedState']
-
-/** A copy of numbers of slots. @throws ArgumentError */
-export function readSlots<T extends object>(what: string, slots: T, names: readonly (keyof T & string)[]): T {
-  const given = readOptions(what, slots, names)
-  verifySlots(what, given, names)
+/** A copy of numbers of slots, with fields that are still to be checked. @throws ArgumentError */
+export function readSlots<T extends object>(
+  what: string,
+  slots: T,
+  names: readonly (keyof T & string)[],
+  others: readonly string[] = [],
+): T {
+  const given = readOptions(what, slots, [...names, ...others])
+  for (const name of names) verifyUint(`${what}.${name}`, given[name], 256)
   return given
-}
-
-function verifySlots<T extends object>(what: string, slots: T, names: readonly (keyof T & string)[]): void {
-  for (const name of names) verifyUint(`${what}.${name}`, slots[name], 256)
 }
 
 /** What the contract holds for an L2 block: the root of its state or, since version 9 of the contract, its hash. */
@@ -246,7 +244,8 @@ export interface ProvenContract {
  * ```
  */
 export function anchorStorageKeys(request: Omit<AnchorClaim, 'l1StateRoot' | 'holds'>): [Hex, Hex, ...Hex[]] {
-  return inOrder(keysOf(readRequest(readOptions('', request, REQUEST_FIELDS))))
+  const [root, current, ...others] = inOrder(keysOf(readRequest(readOptions('', request, REQUEST_FIELDS))))
+  return [root, current, ...others, IMPLEMENTATION_KEY]
 }
 
 const REQUEST_FIELDS = ['rollup', 'l2BlockNumber', 'finalizedState']
@@ -275,7 +274,7 @@ type Keys = ReturnType<typeof keysOf>
 
 /** In the order of the request. Proofs that were recorded before there were block hashes end before the hash. */
 function inOrder({ root, current, stated, hash }: Keys): [Hex, Hex, ...Hex[]] {
-  return [root, current, ...stated, ...(hash === undefined ? [] : [hash]), IMPLEMENTATION_KEY]
+  return [root, current, ...stated, ...(hash === undefined ? [] : [hash])]
 }
 
 function stateKeys(slots: FinalizedStateLayout, state: FinalizedState): Hex[] {
@@ -327,14 +326,9 @@ export function verifyAnchor<Held extends HeldValue = HeldValue>(
   const { rollup, l2BlockNumber, finalizedState } = decoded
   const expected = readHeld(holds, rollup.layout)
   const keys = keysOf(decoded)
-  const storageKeys = inOrder(keys)
-  const ethClaim = decodeEthClaim({ l1StateRoot, address: rollup.address, storageKeys })
-  const least = rollup.implementation === undefined ? leastCount(expected, keys) : storageKeys.length
-  const { account, storage } = verifyFirstSlots(proof, ethClaim, least)
-  if (account === null) throw new ProofError('ANCHOR_NO_CONTRACT', { found: 'no account at its address' })
+  const contract = decodeContract(l1StateRoot, rollup)
+  const { storage, implementation } = openContract(proof, contract, inOrder(keys), leastCount(expected, keys))
   const slotOf = (wanted: Hex | undefined) => storage.find(({ key }) => key === wanted)
-  // Before any other slot: what they mean depends on the code.
-  const implementation = verifyImplementation(slotOf(IMPLEMENTATION_KEY), rollup.implementation)
   const current = slotOf(keys.current)
   const currentL2BlockNumber = current && BigInt(current.value)
   // Nothing exists above the last finalized block: this is not the contract, or not its layout.
@@ -368,11 +362,29 @@ function leastCount(expected: HeldValue | undefined, { stated }: Keys): number {
   return stated.length === 0 ? 1 : 2 + stated.length
 }
 
-/** The address in the slot; undefined if the proof does not cover it. */
-export function verifyImplementation(slot: L1Slot | undefined, stated: Hex | undefined): Hex | undefined {
+export function decodeContract(l1StateRoot: Hex, { address, implementation }: ReturnType<typeof readRollup>) {
+  return { ...decodeEthClaim({ l1StateRoot, address }), implementation }
+}
+
+/**
+ * Slots of the rollup contract, and the code behind its proxy. What the slots mean depends on the code: its slot, which is the
+ * last, may be missing only if the caller states nothing about it.
+ *
+ * @param least how many slots must then be there: all others, unless fewer are enough
+ */
+export function openContract(
+  proof: unknown,
+  { implementation: stated, ...claim }: ReturnType<typeof decodeContract>,
+  storageKeys: readonly Hex[],
+  least = storageKeys.length,
+) {
+  const keys = readKeys([...storageKeys, IMPLEMENTATION_KEY])
+  const { account, storage } = verifyFirstSlots(proof, { ...claim, keys }, stated === undefined ? least : keys.length)
+  if (account === null) throw new ProofError('ANCHOR_NO_CONTRACT', { found: 'no account at its address' })
+  const slot = storage[storageKeys.length]
   // As the proxy reads it: the lower 20 bytes.
   const found: Hex | undefined = slot && `0x${slot.value.slice(-40)}`
-  if (stated === undefined || stated === found) return found
+  if (stated === undefined || stated === found) return { storage, implementation: found }
   throw new ProofError('ANCHOR_IMPLEMENTATION_MISMATCH', { path: 'storageProof', expected: stated, found })
 }
 

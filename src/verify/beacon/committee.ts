@@ -106,30 +106,26 @@ export function verifySigners(bits: Uint8Array): number {
   return signers
 }
 
-type Points = Map<number, PublicKey>
-
 /**
  * Keys that were decoded, for the committees used last, by their roots: a root has only one list of keys, and was compared with
  * them. A committee signs for 27 hours, mostly with the same members absent, and decoding their keys takes the most time.
  */
-const remembered = /* @__PURE__ */ createMemory<Hex, Points>()
+const remembered = /* @__PURE__ */ createMemory<Hex, Map<number, PublicKey>>()
 
 /**
  * The sum of the signers' keys: the aggregate key of the committee minus the keys of those who did not sign. These are less
  * than a third, so this takes a fraction of the time. @param root that of `keys`
  */
 export function signersKey({ pubkeys, aggregatePubkey }: Keys, root: Hex, bits: Uint8Array): PublicKey {
-  const points = remembered.keep(root, remembered.get(root) ?? new Map())
-  const remember = (index: number, decode: () => PublicKey): PublicKey => {
-    const point = points.get(index) ?? decode()
+  const points = remembered.keep(root, remembered.get(root) ?? new Map<number, PublicKey>())
+  const pointOf = (index: number, path: string, key: Uint8Array): PublicKey => {
+    const point = points.get(index) ?? atPath(path, () => decodePoint(key))
     points.set(index, point)
     return point
   }
-  const aggregate = remember(-1, () => atPath('aggregatePubkey', () => decodePoint(aggregatePubkey)))
-  return pubkeys.reduce((sum, key, index) => {
-    if (hasSigned(bits, index)) return sum
-    return sum.subtract(remember(index, () => atPath(`pubkeys[${index}]`, () => decodePoint(key))))
-  }, aggregate)
+  const subtract = (sum: PublicKey, key: Uint8Array, index: number) =>
+    hasSigned(bits, index) ? sum : sum.subtract(pointOf(index, `pubkeys[${index}]`, key))
+  return pubkeys.reduce(subtract, pointOf(-1, 'aggregatePubkey', aggregatePubkey))
 }
 
 function decodePoint(key: Uint8Array): PublicKey {
@@ -141,13 +137,9 @@ function decodePoint(key: Uint8Array): PublicKey {
 }
 
 /** What the committee signs: the root of a block header, bound to a fork of a network. */
-export function signingRoot(
-  headerRoot: Uint8Array,
-  forkVersion: Uint8Array,
-  genesisValidatorsRoot: Uint8Array,
-): Uint8Array {
-  const forkDataRoot = hashPair(rootOfBytes(forkVersion), genesisValidatorsRoot)
-  return hashPair(headerRoot, concatBytes(DOMAIN_SYNC_COMMITTEE, forkDataRoot.subarray(0, 28)))
+export function signingRoot(header: Uint8Array, version: Uint8Array, genesisValidatorsRoot: Uint8Array): Uint8Array {
+  const forkDataRoot = hashPair(rootOfBytes(version), genesisValidatorsRoot)
+  return hashPair(header, concatBytes(DOMAIN_SYNC_COMMITTEE, forkDataRoot.subarray(0, 28)))
 }
 
 export function verifySignature(signature: Uint8Array, message: Uint8Array, publicKey: PublicKey): void {

@@ -15,27 +15,9 @@ const SIGNATURE_LENGTH = 96
 export const reader = readerOf('BEACON_MALFORMED')
 
 /** A beacon block header with its root, and what it claims about the execution layer, which is still to be proven. */
-export interface Header extends ReturnType<typeof decodeBeacon> {
-  readonly layout: Layout
-  readonly execution: Execution
-  readonly executionBranch: readonly Uint8Array[]
-}
-
-interface Execution {
-  /** Root of the execution payload header; in Gloas, the block hash itself. */
-  readonly root: Uint8Array
-  readonly blockHash: Uint8Array
-  /** In Gloas, headers lack these two. */
-  readonly blockNumber: bigint | undefined
-  readonly timestamp: bigint | undefined
-}
-
+export type Header = ReturnType<ReturnType<typeof headerOf>>
 /** A sync committee's keys, in their original encoding. */
-export interface Keys {
-  readonly pubkeys: readonly Uint8Array[]
-  readonly aggregatePubkey: Uint8Array
-}
-
+export type Keys = ReturnType<ReturnType<typeof keysOf>>
 /** What all updates have in common: a header, and who signed it. */
 export type SignedHeader = ReturnType<typeof signedHeaderOf>
 /** What a finality update and a committee update have in common. */
@@ -130,20 +112,18 @@ function verifyFinalized(header: unknown): void {
 const CONVERTED: Pick<Layout, 'execution' | 'executionKind'> = { execution: 812, executionKind: 'gloas' }
 
 /** @param attested the layout of the update that holds the header */
-const headerOf =
-  (network: DecodedNetwork, attested?: Layout) =>
-  (source: unknown): Header => {
-    const field = reader.fieldsOf(source, ['beacon', 'execution', 'execution_block_hash', 'execution_branch'])
-    const beacon = field('beacon', decodeBeacon)
-    const fork = atPath('beacon.slot', () => forkAt(network, beacon.slot))
-    const mayBeConverted = attested?.executionKind === 'gloas' && fork.layout.executionKind === 'deneb'
-    const isConverted = mayBeConverted && field('execution_block_hash', optional(reader.bytesOf(32))) !== undefined
-    const layout = isConverted ? { ...fork.layout, ...CONVERTED } : fork.layout
-    const name = layout.executionKind === 'gloas' ? 'execution_block_hash' : 'execution'
-    const execution = field(name, executionOf(layout))
-    const decodeBranch = isConverted ? decodeConvertedBranch : branchOf(layout.execution)
-    return { ...beacon, layout, execution, executionBranch: field('execution_branch', decodeBranch) }
-  }
+const headerOf = (network: DecodedNetwork, attested?: Layout) => (source: unknown) => {
+  const field = reader.fieldsOf(source, ['beacon', 'execution', 'execution_block_hash', 'execution_branch'])
+  const beacon = field('beacon', decodeBeacon)
+  const fork = atPath('beacon.slot', () => forkAt(network, beacon.slot))
+  const mayBeConverted = attested?.executionKind === 'gloas' && fork.layout.executionKind === 'deneb'
+  const isConverted = mayBeConverted && field('execution_block_hash', optional(reader.bytesOf(32))) !== undefined
+  const layout = isConverted ? { ...fork.layout, ...CONVERTED } : fork.layout
+  const name = layout.executionKind === 'gloas' ? 'execution_block_hash' : 'execution'
+  const execution = field(name, executionOf(layout))
+  const decodeBranch = isConverted ? decodeConvertedBranch : branchOf(layout.execution)
+  return { ...beacon, layout, execution, executionBranch: field('execution_branch', decodeBranch) }
+}
 
 /** A branch as long as that of a Gloas header, which zeros precede: `normalize_merkle_branch` of the specification. */
 function decodeConvertedBranch(source: unknown): Uint8Array[] {
@@ -166,10 +146,10 @@ export function decodeBeacon(source: unknown) {
 
 type ExecutionField = (typeof EXECUTION_FIELDS)[number]
 
-/** Decodes the header of an execution payload; in Gloas, a block hash, which serves as the root. */
+/** Decodes the header of an execution payload; in Gloas, a block hash, which serves as the root: there is no more. */
 export const executionOf =
   ({ executionKind }: Layout) =>
-  (source: unknown): Execution => {
+  (source: unknown) => {
     if (executionKind === 'gloas') {
       const blockHash = reader.bytesOf(32)(source)
       return { root: blockHash, blockHash, blockNumber: undefined, timestamp: undefined }
@@ -196,12 +176,10 @@ function rootOf(type: ExecutionField[1], value: unknown): Uint8Array {
 }
 
 /** The keys of a committee. Whether they are points of the curve is checked where they are used. */
-const keysOf =
-  (network: DecodedNetwork) =>
-  (source: unknown): Keys => {
-    const field = reader.fieldsOf(source, ['pubkeys', 'aggregate_pubkey'])
-    return { pubkeys: field('pubkeys', pubkeysOf(network)), aggregatePubkey: field('aggregate_pubkey', decodeKey) }
-  }
+const keysOf = (network: DecodedNetwork) => (source: unknown) => {
+  const field = reader.fieldsOf(source, ['pubkeys', 'aggregate_pubkey'])
+  return { pubkeys: field('pubkeys', pubkeysOf(network)), aggregatePubkey: field('aggregate_pubkey', decodeKey) }
+}
 
 export function pubkeysOf({ preset: { committeeSize } }: DecodedNetwork) {
   const verifySize = (count: number) => {

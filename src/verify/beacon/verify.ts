@@ -136,10 +136,7 @@ export function verifyBootstrap(bootstrap: unknown, trusted: TrustedBlock): Veri
     if (!equalBytes(header.root, trustedRoot)) throw mismatch('BEACON_ROOT_MISMATCH', trustedRoot, header.root)
     atPath('header', () => verifyExecution(header))
     const root = rootOfKeys(keys)
-    const stateRoot = rootOfBranch(root, branch, header.layout.currentCommittee)
-    if (!equalBytes(stateRoot, header.stateRoot)) {
-      throw mismatch('BEACON_COMMITTEE_MISMATCH', header.stateRoot, stateRoot)
-    }
+    verifyBranch('BEACON_COMMITTEE_MISMATCH', root, branch, header.layout.currentCommittee, header.stateRoot)
     return {
       ...toBlock(header, network),
       committee: encodeCommittee(network, periodOf(network, header.slot), keys, root),
@@ -173,17 +170,15 @@ export function verifyUpdate(update: unknown, committee: Committee): VerifiedUpd
   const decoded = decodeUpdate(update, signing.network)
   return atPath('data', () => {
     const { attested, finalized, nextKeys, nextBranch } = decoded
-    verifyPeriod(decoded, signing)
+    verifySlots(decoded, signing, finalized)
     // The next committee of the attested state belongs to the period after that of the attested slot. It is settled once a block
     // of that slot's period is finalized: until then, another branch of the chain may have a different one.
     verifyPeriodOf('BEACON_ATTESTED_PERIOD', 'attested_header', attested.slot, signing)
     verifyPeriodOf('BEACON_FINALIZED_PERIOD', 'finalized_header', finalized.slot, signing)
     verifyFinalized(decoded)
     const nextRoot = rootOfKeys(nextKeys)
-    const stateRoot = rootOfBranch(nextRoot, nextBranch, attested.layout.nextCommittee)
-    if (!equalBytes(stateRoot, attested.stateRoot)) {
-      throw mismatch('BEACON_NEXT_COMMITTEE_MISMATCH', attested.stateRoot, stateRoot)
-    }
+    const { layout, stateRoot } = attested
+    verifyBranch('BEACON_NEXT_COMMITTEE_MISMATCH', nextRoot, nextBranch, layout.nextCommittee, stateRoot)
     const verified = verifySigned(decoded, finalized, signing)
     return { ...verified, committee: encodeCommittee(signing.network, signing.period + 1, nextKeys, nextRoot) }
   })
@@ -214,7 +209,7 @@ export function verifyFinality(update: unknown, committee: Committee): VerifiedF
   const signing = decodeCommittee(committee)
   const decoded = decodeFinality(update, signing.network)
   return atPath('data', () => {
-    verifyPeriod(decoded, signing)
+    verifySlots(decoded, signing, decoded.finalized)
     verifyFinalized(decoded)
     return verifySigned(decoded, decoded.finalized, signing)
   })
@@ -242,9 +237,8 @@ export function verifyUnfinalized(update: unknown, committee: Committee): Unfina
   const signing = decodeCommittee(committee)
   const decoded = decodeSignedHeader(update, signing.network)
   return atPath('data', () => {
-    const { attested, signatureSlot } = decoded
-    verifyOrder(signatureSlot > attested.slot, 'signature slot > attested slot', [signatureSlot, attested.slot])
-    verifySignaturePeriod(decoded, signing)
+    const { attested } = decoded
+    verifySlots(decoded, signing)
     atPath('attested_header', () => verifyExecution(attested))
     const { l1BlockHash: unfinalizedL1BlockHash, ...block } = verifySigned(decoded, attested, signing)
     return { unfinalizedL1BlockHash, ...block }
@@ -317,28 +311,17 @@ export function* consensusSteps(
   return { ...finalized, trustedSlotTimestamp: start.slotTimestamp }
 }
 
-/** Checks the order of the three slots, and that this committee is the one to sign. */
-function verifyPeriod(update: SignedUpdate, signing: DecodedCommittee): void {
-  const [signature, attested, finalized] = [update.signatureSlot, update.attested.slot, update.finalized.slot]
-  const expected = 'signature slot > attested slot >= finalized slot'
-  verifyOrder(signature > attested && attested >= finalized, expected, [signature, attested, finalized])
-  verifySignaturePeriod(update, signing)
-}
-
-function verifyOrder(isOrdered: boolean, expected: string, slots: readonly bigint[]): void {
+/** Checks the order of the slots, and that this committee is the one to sign. */
+function verifySlots({ signatureSlot, attested }: SignedHeader, signing: DecodedCommittee, finalized?: Header): void {
+  const isOrdered = signatureSlot > attested.slot && (finalized === undefined || attested.slot >= finalized.slot)
+  const expected = `signature slot > attested slot${finalized ? ' >= finalized slot' : ''}`
+  const slots = [signatureSlot, attested.slot, ...(finalized ? [finalized.slot] : [])]
   if (!isOrdered) throw refusal('BEACON_SLOT_ORDER', expected, slots.join(', '))
+  verifyPeriodOf('BEACON_SIGNATURE_PERIOD', 'signature_slot', signatureSlot, signing, ', that of the committee')
 }
 
-const verifySignaturePeriod = ({ signatureSlot }: SignedHeader, signing: DecodedCommittee): void =>
-  verifyPeriodOf('BEACON_SIGNATURE_PERIOD', 'signature_slot', signatureSlot, signing, ', that of the committee')
-
-function verifyPeriodOf(
-  code: ProofErrorCode,
-  path: string,
-  slot: bigint,
-  { network, period }: DecodedCommittee,
-  which = '',
-): void {
+function verifyPeriodOf(code: ProofErrorCode, path: string, slot: bigint, signing: DecodedCommittee, which = ''): void {
+  const { network, period } = signing
   const found = periodOf(network, slot)
   if (found === period) return
   throw new ProofError(code, { path, expected: `period ${period}${which}`, found: `period ${found}` })
@@ -348,15 +331,23 @@ function verifyPeriodOf(
 function verifyFinalized({ attested, finalized, finalityBranch }: SignedUpdate): void {
   atPath('attested_header', () => verifyExecution(attested))
   atPath('finalized_header', () => verifyExecution(finalized))
-  const stateRoot = rootOfBranch(finalized.root, finalityBranch, attested.layout.finalizedRoot)
-  if (!equalBytes(stateRoot, attested.stateRoot)) {
-    throw mismatch('BEACON_FINALITY_MISMATCH', attested.stateRoot, stateRoot)
-  }
+  const { layout, stateRoot } = attested
+  verifyBranch('BEACON_FINALITY_MISMATCH', finalized.root, finalityBranch, layout.finalizedRoot, stateRoot)
 }
 
-function verifyExecution({ execution, executionBranch, layout, bodyRoot }: Header): void {
-  const found = rootOfBranch(execution.root, executionBranch, layout.execution)
-  if (!equalBytes(found, bodyRoot)) throw mismatch('BEACON_EXECUTION_MISMATCH', bodyRoot, found)
+const verifyExecution = ({ execution, executionBranch, layout, bodyRoot }: Header): void =>
+  verifyBranch('BEACON_EXECUTION_MISMATCH', execution.root, executionBranch, layout.execution, bodyRoot)
+
+/** Checks that `branch` leads from `leaf`, the node with this generalized index, to `expected`. */
+function verifyBranch(
+  code: ProofErrorCode,
+  leaf: Uint8Array,
+  branch: readonly Uint8Array[],
+  index: number,
+  expected: Uint8Array,
+): void {
+  const found = rootOfBranch(leaf, branch, index)
+  if (!equalBytes(found, expected)) throw mismatch(code, expected, found)
 }
 
 /** Checks that enough of the committee signed the attested header. Comes last, because it takes the longest. @param proven what this proves */

@@ -1,10 +1,9 @@
-import { decodeArgument, readKeys } from '../../base/arguments.ts'
+import { decodeArgument } from '../../base/arguments.ts'
 import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../../base/bytes.ts'
-import { atPath, ProofError, plural, refusal } from '../../base/errors.ts'
+import { atPath, plural, refusal } from '../../base/errors.ts'
 import { readOptions } from '../../base/options.ts'
 import { mappingSlot } from '../anchor/contract.ts'
-import { decodeEthClaim, verifyFirstSlots } from '../anchor/eth-proof.ts'
-import { IMPLEMENTATION_KEY, type Rollup, readRollup, verifyImplementation } from '../anchor/rollup.ts'
+import { decodeContract, IMPLEMENTATION_KEY, openContract, type Rollup, readRollup } from '../anchor/rollup.ts'
 import { type MessageLayout, readLayout } from './layout.ts'
 import { type DecodedMessage, type Message, readMessage, toTail, toWord } from './message.ts'
 import { type MessageProof, openMessageProof, reader } from './tree.ts'
@@ -123,11 +122,6 @@ function statusOf({ proof }: MessageProof, depth: bigint, isClaimed: boolean): M
   return isClaimed ? 'claimed' : 'claimable'
 }
 
-export function decodeContract(l1StateRoot: Hex, rollup: ReturnType<typeof readRollup>) {
-  const { address, implementation } = rollup
-  return { ...decodeEthClaim({ l1StateRoot, address }), implementation }
-}
-
 export type DecodedMessageClaim = ReturnType<typeof readClaim>
 
 export function readClaim(claim: MessageClaim) {
@@ -141,21 +135,13 @@ export function readClaim(claim: MessageClaim) {
 
 type Values<Keys extends readonly Hex[]> = { -readonly [Index in keyof Keys]: bigint }
 
-/**
- * The values of these slots of the rollup contract, as numbers, and the code behind the proxy. What the slots mean depends on the
- * code: its slot may be missing only if the caller states nothing about it.
- */
+/** The values of these slots of the rollup contract, as numbers, and the code behind the proxy. */
 export function readSlots<Keys extends readonly Hex[]>(
   proof: unknown,
   storageKeys: Keys,
   { contract }: Pick<DecodedMessageClaim, 'contract'>,
 ): { values: Values<Keys>; implementation: Hex | undefined } {
-  const { implementation: stated, ...claim } = contract
-  const keys = readKeys([...storageKeys, IMPLEMENTATION_KEY])
-  const least = stated === undefined ? storageKeys.length : keys.length
-  const { account, storage } = verifyFirstSlots(proof, { ...claim, keys }, least)
-  if (account === null) throw new ProofError('ANCHOR_NO_CONTRACT', { found: 'no account at its address' })
-  const implementation = verifyImplementation(storage[storageKeys.length], stated)
+  const { storage, implementation } = openContract(proof, contract, storageKeys)
   // A proof of fewer slots was refused: what is not proven has no value, not even zero.
   return { values: storage.map(({ value }) => BigInt(value)) as Values<Keys>, implementation }
 }

@@ -266,8 +266,8 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'refuses any flipped byte of a branch, a header, a key, the bits and the signature',
       ...[
         'src/verify/beacon/verify.ts',
-        "throw mismatch('BEACON_FINALITY_MISMATCH', attested.stateRoot, stateRoot)",
-        'void stateRoot',
+        "verifyBranch('BEACON_FINALITY_MISMATCH', finalized.root, finalityBranch, layout.finalizedRoot, stateRoot)",
+        'void layout',
       ],
     ),
     promised(
