@@ -95,9 +95,6 @@ export function verifyEthProof<const Keys extends readonly Hex[] = []>(
   return verifyFirstSlots(proof, decoded, decoded.keys.length) as VerifiedEthProof<Keys>
 }
 
-type DecodedEthClaim = ReturnType<typeof decodeEthClaim>
-
-/** @throws ArgumentError */
 export function decodeEthClaim(claim: EthProofClaim) {
   const { l1StateRoot, address, storageKeys = [] } = own(claim)
   return {
@@ -110,7 +107,7 @@ export function decodeEthClaim(claim: EthProofClaim) {
 /** {@link verifyEthProof} for an answer that may end after the first `minSlots` storage keys. */
 export function verifyFirstSlots(
   proof: unknown,
-  { stateRoot, address, keys }: DecodedEthClaim,
+  { stateRoot, address, keys }: ReturnType<typeof decodeEthClaim>,
   minSlots: number,
 ): VerifiedEthProof {
   const { accountNodes, storageProofs, redundant } = decodeEthProof(proof, minSlots, keys.length)

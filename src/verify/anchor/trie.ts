@@ -41,8 +41,26 @@ export function verifyTrieProof(
     if (bytes === undefined) throw new ProofError('MPT_NODES_MISSING', { expected: `a node ${bytesToHex(digest)}` })
     return atPath(`[${index}]`, () => open(bytes, digest))
   }
+  const place = () => `[${used - 1}]`
+  const walk = (): Uint8Array | null => {
+    let item = takeNode(root)
+    let rest: readonly number[] = toNibbles(key)
+    let parent: Node['kind'] | null = null
+    // Every turn but the last goes at least one nibble deeper, and no branch or extension may go past the last nibble.
+    for (;;) {
+      const node: Node = atPath(place, () => decodeNode(item, rest, parent))
+      if (node.kind === 'empty' || node.path.some((nibble, index) => rest[index] !== nibble)) return null
+      if (node.kind === 'leaf') return node.value
+      const { kind, path, child } = node
+      if (!child?.length) return null
+      // A child shorter than a digest is embedded in its parent. Any other is referenced by its digest.
+      item = child instanceof Uint8Array ? takeNode(child) : child
+      rest = rest.slice(path.length)
+      parent = kind
+    }
+  }
   const isEmpty = nodes.length === 0 && equalBytes(root, emptyTrieRoot())
-  const value = isEmpty ? null : walk(toNibbles(key), takeNode(root), takeNode, () => `[${used - 1}]`)
+  const value = isEmpty ? null : walk()
   if (used < nodes.length) throw unusedNodes(used, nodes.length)
   return value
 }
@@ -57,30 +75,6 @@ export function openNode(bytes: Uint8Array, digest: Uint8Array): RlpItem {
 
 export const unusedNodes = (used: number, found: number): ProofError =>
   refusal('MPT_NODES_UNUSED', plural(used, 'node'), found)
-
-/** @param place where in the proof the node is that was taken last */
-function walk(
-  key: readonly number[],
-  root: RlpItem,
-  takeNode: (digest: Uint8Array) => RlpItem,
-  place: () => string,
-): Uint8Array | null {
-  let item = root
-  let rest = key
-  let parent: Node['kind'] | null = null
-  // Every turn but the last goes at least one nibble deeper, and no branch or extension may go past the last nibble.
-  for (;;) {
-    const node: Node = atPath(place, () => decodeNode(item, rest, parent))
-    if (node.kind === 'empty' || !startsWith(rest, node.path)) return null
-    if (node.kind === 'leaf') return node.value
-    const { kind, path, child } = node
-    if (!child?.length) return null
-    // A child shorter than a digest is embedded in its parent. Any other is referenced by its digest.
-    item = child instanceof Uint8Array ? takeNode(child) : child
-    rest = rest.slice(path.length)
-    parent = kind
-  }
-}
 
 /** @param rest the nibbles of the key that are left at this node */
 function decodeNode(item: RlpItem, rest: readonly number[], parent: Node['kind'] | null): Node {
@@ -152,9 +146,6 @@ function toNibbles(bytes: Uint8Array): number[] {
   for (const byte of bytes) nibbles.push(byte >> 4, byte & 15)
   return nibbles
 }
-
-const startsWith = (path: readonly number[], start: readonly number[]): boolean =>
-  start.every((nibble, index) => path[index] === nibble)
 
 const nonCanonicalPath = (expected: string): ProofError => new ProofError('MPT_PATH_NON_CANONICAL', { expected })
 

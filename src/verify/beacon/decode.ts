@@ -91,16 +91,14 @@ function decodeSigned(field: FieldReader<(typeof SIGNED)[number]>, network: Deco
   return { ...signed, finalized, finalityBranch }
 }
 
-const aggregateOf =
-  ({ preset }: DecodedNetwork) =>
-  (source: unknown) => {
-    const field = reader.fieldsOf(source, ['sync_committee_bits', 'sync_committee_signature'])
-    return {
-      /** One bit per member. Bit i is bit i mod 8 of byte i / 8, counted from the lowest. */
-      bits: field('sync_committee_bits', reader.bytesOf(preset.committeeSize / 8)),
-      signature: field('sync_committee_signature', reader.bytesOf(SIGNATURE_LENGTH)),
-    }
+const aggregateOf = (network: DecodedNetwork) => (source: unknown) => {
+  const field = reader.fieldsOf(source, ['sync_committee_bits', 'sync_committee_signature'])
+  return {
+    /** One bit per member. Bit i is bit i mod 8 of byte i / 8, counted from the lowest. */
+    bits: field('sync_committee_bits', reader.bytesOf(network.preset.committeeSize / 8)),
+    signature: field('sync_committee_signature', reader.bytesOf(SIGNATURE_LENGTH)),
   }
+}
 
 /** An update from before the chain has finalized anything has a header of zeros or none. */
 function verifyFinalized(header: unknown): void {
@@ -147,25 +145,23 @@ export function decodeBeacon(source: unknown) {
 type ExecutionField = (typeof EXECUTION_FIELDS)[number]
 
 /** Decodes the header of an execution payload; in Gloas, a block hash, which serves as the root: there is no more. */
-export const executionOf =
-  ({ executionKind }: Layout) =>
-  (source: unknown) => {
-    if (executionKind === 'gloas') {
-      const blockHash = reader.bytesOf(32)(source)
-      return { root: blockHash, blockHash, blockNumber: undefined, timestamp: undefined }
-    }
-    // Deneb appended two fields.
-    const fields: readonly ExecutionField[] =
-      executionKind === 'capella' ? EXECUTION_FIELDS.slice(0, -2) : EXECUTION_FIELDS
-    const names = fields.map(([name]) => name)
-    const field = reader.fieldsOf(source, names)
-    return {
-      root: merkleize(fields.map(([name, type]) => field(name, value => rootOf(type, value)))),
-      blockHash: field('block_hash', reader.bytesOf(32)),
-      blockNumber: field('block_number', uint64),
-      timestamp: field('timestamp', uint64),
-    }
+export const executionOf = (layout: Layout) => (source: unknown) => {
+  if (layout.executionKind === 'gloas') {
+    const blockHash = reader.bytesOf(32)(source)
+    return { root: blockHash, blockHash, blockNumber: undefined, timestamp: undefined }
   }
+  // Deneb appended two fields.
+  const fields: readonly ExecutionField[] =
+    layout.executionKind === 'capella' ? EXECUTION_FIELDS.slice(0, -2) : EXECUTION_FIELDS
+  const names = fields.map(([name]) => name)
+  const field = reader.fieldsOf(source, names)
+  return {
+    root: merkleize(fields.map(([name, type]) => field(name, value => rootOf(type, value)))),
+    blockHash: field('block_hash', reader.bytesOf(32)),
+    blockNumber: field('block_number', uint64),
+    timestamp: field('timestamp', uint64),
+  }
+}
 
 /** The SSZ root of an untrusted value: of this type, or of this many bytes. */
 function rootOf(type: ExecutionField[1], value: unknown): Uint8Array {
