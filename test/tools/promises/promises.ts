@@ -174,8 +174,8 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'reports the code behind the proxy, and refuses any other than the one that is stated',
       ...[
         'src/verify/anchor/rollup.ts',
-        'if (stated === undefined || stated === found) return found',
-        'if (stated !== null) return found',
+        'if (stated === undefined || stated === found) return',
+        'if (stated !== null) return',
       ],
     ),
     promised(
