@@ -22,12 +22,13 @@ export {
   verifyMessageFromL2,
 } from '../verify/messages/from-l2.ts'
 export {
+  hashMessage,
   lineaMessageLayout,
   lineaMessageService,
   lineaSepoliaMessageService,
+  type Message,
   type MessageLayout,
-} from '../verify/messages/layout.ts'
-export { hashMessage, type Message } from '../verify/messages/message.ts'
+} from '../verify/messages/message.ts'
 export {
   type MessageArrival,
   type MessageToL2,

@@ -28,7 +28,7 @@ const MODELS = [
       'src/verify/proof/tree.ts',
     ],
   },
-  { file: 'Trie', codes: 'trie_code_of', source: ['src/verify/anchor/trie.ts', 'src/verify/anchor/rlp.ts'] },
+  { file: 'Trie', codes: 'trie_code_of', source: ['src/verify/anchor/trie.ts'] },
   { file: 'Receipts', codes: 'receipt_code_of', source: ['src/verify/blocks/receipts.ts'] },
   { file: 'Messages', codes: 'message_code_of', source: ['src/verify/messages/tree.ts'] },
   {

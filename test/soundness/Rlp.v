@@ -1,4 +1,4 @@
-(** 10. RLP: src/verify/anchor/rlp.ts. What is decoded has one encoding, and every encoding is decoded. *)
+(** 10. RLP: src/verify/anchor/trie.ts. What is decoded has one encoding, and every encoding is decoded. *)
 From Soundness Require Export Rules.
 
 Inductive item := Str (s : bytes) | List (items : list item).

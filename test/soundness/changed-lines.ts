@@ -117,7 +117,7 @@ export const CHANGES: readonly Change[] = [
       'const isEmpty = nodes.length === 0',
     ],
   ),
-  ...changesOf('tries', 'anchor/rlp.ts', [
+  ...changesOf('tries', 'anchor/trie.ts', [
     'what the library decodes is canonical',
     'if (equalBytes(encodeRlp(item), bytes)) return item',
     'return item',
@@ -137,7 +137,7 @@ export const CHANGES: readonly Change[] = [
       'if (known) return known.item',
     ],
   ),
-  ...changesOf('ethereum', 'anchor/rlp.ts', [
+  ...changesOf('ethereum', 'anchor/trie.ts', [
     'an integer begins with a zero',
     'if (!(item instanceof Uint8Array) || item.length > maxLength || item[0] === 0) return null',
     'if (!(item instanceof Uint8Array) || item.length > maxLength) return null',

@@ -1,7 +1,13 @@
 import { bigintToBytes, bytesToHex, concatBytes, equalBytes, type Hex } from '../../src/base/bytes.ts'
 import { verifyEthProof } from '../../src/verify/anchor/eth-proof.ts'
-import { decodeRlp, encodeInteger, encodeRlp, type RlpItem } from '../../src/verify/anchor/rlp.ts'
-import { emptyTrieRoot, verifyTrieProof } from '../../src/verify/anchor/trie.ts'
+import {
+  decodeRlp,
+  emptyTrieRoot,
+  encodeInteger,
+  encodeRlp,
+  type RlpItem,
+  verifyTrieProof,
+} from '../../src/verify/anchor/trie.ts'
 import { orderedTrieRoot } from '../../src/verify/blocks/ordered-trie.ts'
 import { keccak256 } from '../../src/verify/hash/keccak/index.ts'
 import { type MessageProof, messageTrees, openMessageProof } from '../../src/verify/messages/tree.ts'

@@ -3,7 +3,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bigintToBytes, bytesToHex, hexToBytes } from '../../src/base/bytes.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { slotKey } from '../../src/verify/anchor/contract.ts'
-import { encodeRlp, type RlpItem } from '../../src/verify/anchor/rlp.ts'
+import { encodeRlp, type RlpItem } from '../../src/verify/anchor/trie.ts'
 
 /** Bytes that look random and are the same on every machine. */
 export const named = (name: string, length = 32): Hex =>

@@ -1,7 +1,7 @@
 import { bytesToBigint, bytesToHex, concatBytes, type Hex, hexLength, hexToBytes } from '../../base/bytes.ts'
 import { isRefusal, type Refusal } from '../../base/errors.ts'
 import { readerOf } from '../../base/json/reader.ts'
-import { decodeRlp } from '../../verify/anchor/rlp.ts'
+import { decodeRlp } from '../../verify/anchor/trie.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import { decodeLeafIndex } from '../../verify/proof/decode.ts'
 import type { HashScheme } from '../../verify/scheme/scheme.ts'

@@ -1,6 +1,6 @@
 import { lineaRollup, lineaSepoliaRollup } from '../../verify/anchor/rollup.ts'
 import { mainnetBeacon, sepoliaBeacon } from '../../verify/beacon/network.ts'
-import { lineaMessageService, lineaSepoliaMessageService } from '../../verify/messages/layout.ts'
+import { lineaMessageService, lineaSepoliaMessageService } from '../../verify/messages/message.ts'
 import { poseidon2 } from '../../verify/scheme/poseidon2.ts'
 import type { KnownNetwork } from './network.ts'
 

@@ -10,11 +10,11 @@ import { verifyEthProof } from '../../verify/anchor/eth-proof.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import { decodeContract, readRollup } from '../../verify/anchor/rollup.ts'
 import { type MessageFromL2, messageFromL2Keys, verifyInL1 } from '../../verify/messages/from-l2.ts'
-import type { MessageLayout } from '../../verify/messages/layout.ts'
 import {
   type DecodedMessage,
   encodeMessageLog,
   MESSAGE_SENT,
+  type MessageLayout,
   readMessageLog,
   toMessage,
 } from '../../verify/messages/message.ts'

@@ -1,8 +1,7 @@
 import { byteAt, bytesToHex, type Hex, hexToBytes } from '../../base/bytes.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { encodeHeader } from '../../verify/anchor/header.ts'
-import { decodeRlp, encodeRlp, type RlpItem } from '../../verify/anchor/rlp.ts'
-import { EMPTY_TRIE_ROOT } from '../../verify/anchor/trie.ts'
+import { decodeRlp, EMPTY_TRIE_ROOT, encodeRlp, type RlpItem } from '../../verify/anchor/trie.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 
 /** A simulated block: the fields that vary. All other header fields are constant. */

@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { bytesToBigint, bytesToHex, type Hex, hexToBytes } from '../../base/bytes.ts'
 import { mappingSlot, slotKey } from '../../verify/anchor/contract.ts'
-import type { RlpItem } from '../../verify/anchor/rlp.ts'
+import type { RlpItem } from '../../verify/anchor/trie.ts'
 import { encodeTyped, toRlp } from '../../verify/blocks/fields.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import type { World } from '../world/world.ts'

@@ -1,7 +1,13 @@
 import { bytesToBigint, bytesToHex, type Hex, hexToBytes } from '../../base/bytes.ts'
 import { encodeQuantity } from '../../base/hex.ts'
-import { decodeInteger, decodeRlp, encodeInteger, encodeRlp, type RlpItem } from '../../verify/anchor/rlp.ts'
-import { emptyTrieRoot } from '../../verify/anchor/trie.ts'
+import {
+  decodeInteger,
+  decodeRlp,
+  emptyTrieRoot,
+  encodeInteger,
+  encodeRlp,
+  type RlpItem,
+} from '../../verify/anchor/trie.ts'
 import { encodePath, refer } from '../../verify/blocks/ordered-trie.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import type { Account } from '../world/account.ts'

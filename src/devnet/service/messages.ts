@@ -3,10 +3,10 @@ import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex } from 
 import { readOptions, verifyUint } from '../../base/options.ts'
 import { mappingSlot, slotKey } from '../../verify/anchor/contract.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
-import { lineaMessageLayout as layout } from '../../verify/messages/layout.ts'
 import {
   type DecodedMessage,
   encodeMessageLog,
+  lineaMessageLayout as layout,
   MESSAGE_SENT,
   type Message,
   readMessage,

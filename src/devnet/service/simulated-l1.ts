@@ -2,8 +2,8 @@ import { decodeArgument, invalid } from '../../base/arguments.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../base/bytes.ts'
 import { lowerCase } from '../../base/hex.ts'
 import { readOptions, verifyUint, verifyWhole } from '../../base/options.ts'
-import { encodeInteger } from '../../verify/anchor/rlp.ts'
 import type { Rollup } from '../../verify/anchor/rollup.ts'
+import { encodeInteger } from '../../verify/anchor/trie.ts'
 import type { BeaconNetwork } from '../../verify/beacon/network.ts'
 import {
   type Block,

@@ -8,8 +8,15 @@ import { readOptions } from '../../base/options.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
 import { EMPTY_CODE_HASH } from './contract.ts'
 import { MAX_NODE_COUNT, MAX_NODE_LENGTH } from './limits.ts'
-import { decodeInteger, decodeRlp, type RlpItem } from './rlp.ts'
-import { EMPTY_TRIE_ROOT, openNode, unusedNodes, verifyTrieProof } from './trie.ts'
+import {
+  decodeInteger,
+  decodeRlp,
+  EMPTY_TRIE_ROOT,
+  openNode,
+  type RlpItem,
+  unusedNodes,
+  verifyTrieProof,
+} from './trie.ts'
 
 /** What you asked `eth_getProof` for, and the L1 state root that you trust. */
 export interface EthProofClaim<Keys extends readonly Hex[] = readonly Hex[]> {

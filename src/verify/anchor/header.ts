@@ -7,7 +7,7 @@ import { readerOf } from '../../base/json/reader.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
 import { mismatch } from '../tree/path.ts'
 import { MAX_EXTRA_LENGTH, MAX_HEADER_LENGTH } from './limits.ts'
-import { decodeInteger, decodeRlp, encodeInteger, encodeRlp, type RlpItem } from './rlp.ts'
+import { decodeInteger, decodeRlp, encodeInteger, encodeRlp, type RlpItem } from './trie.ts'
 
 /** The fields of a proven L1 block header. */
 export interface L1Block {

@@ -1,8 +1,7 @@
 import { type Hex, hexLength, hexToBytes } from '../../base/bytes.ts'
 import { atPath, own, ProofError, plural, refusal } from '../../base/errors.ts'
 import { optional, unread } from '../../base/json/decoders.ts'
-import { decodeRlp, encodeRlp } from '../anchor/rlp.ts'
-import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
+import { decodeRlp, EMPTY_TRIE_ROOT, encodeRlp } from '../anchor/trie.ts'
 import { mapAt, reader, verifyStated } from './fields.ts'
 import { type BlockClaim, type BlockHeader, decodeBlockClaim, openHeader } from './header.ts'
 import {

@@ -3,7 +3,7 @@ import { atPath, excerpt, kindOf, ProofError, refusal } from '../../base/errors.
 import { decodeQuantity, encodeQuantity, lowerCase } from '../../base/hex.ts'
 import { atMost, bytesUpTo, hexOf } from '../../base/json/decoders.ts'
 import { readerOf } from '../../base/json/reader.ts'
-import { encodeInteger, encodeRlp, type RlpItem } from '../anchor/rlp.ts'
+import { encodeInteger, encodeRlp, type RlpItem } from '../anchor/trie.ts'
 import { MAX_DATA_LENGTH, MAX_LISTED } from './limits.ts'
 
 /** The fields of transactions, receipts and logs: read from JSON-RPC, written in RLP, compared with what is proven. */

@@ -1,6 +1,6 @@
 import { bytesToHex, equalBytes, hexToBytes } from '../../base/bytes.ts'
 import type { ProofErrorCode } from '../../base/error-meanings.ts'
-import { encodeInteger, encodeRlp, type RlpItem } from '../anchor/rlp.ts'
+import { encodeInteger, encodeRlp, type RlpItem } from '../anchor/trie.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
 import { mismatch } from '../tree/path.ts'
 

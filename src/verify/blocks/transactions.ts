@@ -4,7 +4,7 @@ import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { own, ProofError, refusal } from '../../base/errors.ts'
 import { optional } from '../../base/json/decoders.ts'
 import { readOptions } from '../../base/options.ts'
-import { encodeRlp } from '../anchor/rlp.ts'
+import { encodeRlp } from '../anchor/trie.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
 import {
   decodeAddress,

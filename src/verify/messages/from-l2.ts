@@ -4,8 +4,15 @@ import { atPath, plural, refusal } from '../../base/errors.ts'
 import { readOptions } from '../../base/options.ts'
 import { mappingSlot } from '../anchor/contract.ts'
 import { decodeContract, IMPLEMENTATION_KEY, openContract, type Rollup, readRollup } from '../anchor/rollup.ts'
-import { type MessageLayout, readLayout } from './layout.ts'
-import { type DecodedMessage, type Message, readMessage, toTail, toWord } from './message.ts'
+import {
+  type DecodedMessage,
+  type Message,
+  type MessageLayout,
+  readLayout,
+  readMessage,
+  toTail,
+  toWord,
+} from './message.ts'
 import { type MessageProof, openMessageProof, reader } from './tree.ts'
 
 /** Which message, in which layout. */

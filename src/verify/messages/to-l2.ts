@@ -13,8 +13,7 @@ import {
   readClaim,
   readSlots,
 } from './from-l2.ts'
-import { type MessageLayout, readLayout } from './layout.ts'
-import { type DecodedMessage, readMessage, toWord } from './message.ts'
+import { type DecodedMessage, type MessageLayout, readLayout, readMessage, toWord } from './message.ts'
 
 /** What L1 holds about a message to L2, at the proven state. */
 export interface MessageToL2 extends Omit<MessageFromL2, 'status'> {

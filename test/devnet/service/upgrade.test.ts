@@ -17,8 +17,8 @@ import {
   verifyHeader,
 } from '../../../src/entry/anchor.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
-import { encodeRlp } from '../../../src/verify/anchor/rlp.ts'
 import { IMPLEMENTATION_KEY } from '../../../src/verify/anchor/rollup.ts'
+import { encodeRlp } from '../../../src/verify/anchor/trie.ts'
 import { historyContract } from '../../../src/verify/blocks/header.ts'
 import { integer } from '../../../vectors/evidence/l1.ts'
 import { ROLLUP, startService, word } from '../../client/servers.ts'

@@ -4,7 +4,7 @@ import { bytesToHex, hexToBytes } from '../../../src/base/bytes.ts'
 import { verifyEthProof } from '../../../src/entry/anchor.ts'
 import { slotKey } from '../../../src/verify/anchor/contract.ts'
 import { MAX_NODE_COUNT } from '../../../src/verify/anchor/limits.ts'
-import { encodeRlp, type RlpItem } from '../../../src/verify/anchor/rlp.ts'
+import { encodeRlp, type RlpItem } from '../../../src/verify/anchor/trie.ts'
 import { loneLeaf, loneProof, loneStorage, named } from '../../../vectors/evidence/l1.ts'
 import { refusal, verdict } from '../../refusal.ts'
 

@@ -3,8 +3,13 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { bytesToHex, equalBytes } from '../../../src/base/bytes.ts'
-import { encodeRlp, type RlpItem } from '../../../src/verify/anchor/rlp.ts'
-import { EMPTY_TRIE_ROOT, emptyTrieRoot, verifyTrieProof } from '../../../src/verify/anchor/trie.ts'
+import {
+  EMPTY_TRIE_ROOT,
+  emptyTrieRoot,
+  encodeRlp,
+  type RlpItem,
+  verifyTrieProof,
+} from '../../../src/verify/anchor/trie.ts'
 import { refusal } from '../../refusal.ts'
 import { sized } from '../../size.ts'
 import { codeOf } from './helpers.ts'

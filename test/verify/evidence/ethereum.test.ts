@@ -10,7 +10,7 @@ import {
 } from '../../../src/entry/anchor.ts'
 import { type Hex, safely } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
-import { encodeRlp, type RlpItem } from '../../../src/verify/anchor/rlp.ts'
+import { encodeRlp, type RlpItem } from '../../../src/verify/anchor/trie.ts'
 import { implementation, makeEthereum, TIMESTAMP } from '../../../vectors/evidence/ethereum.ts'
 import { integer } from '../../../vectors/evidence/l1.ts'
 import { absent, address, BLOCK, CURRENT, present, rollup, value } from '../../../vectors/evidence/truth.ts'

@@ -1,6 +1,6 @@
 import { bytesToHex } from '../../../src/base/bytes.ts'
 import type { FailureCode } from '../../../src/base/errors.ts'
-import { decodeRlp, encodeRlp, type RlpItem } from '../../../src/verify/anchor/rlp.ts'
+import { decodeRlp, encodeRlp, type RlpItem } from '../../../src/verify/anchor/trie.ts'
 import type { Flag } from '../../vector.ts'
 import { named } from '../l1.ts'
 import { keccakOf, toBytes } from '../truth.ts'

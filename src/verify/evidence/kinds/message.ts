@@ -7,9 +7,16 @@ import type { L1Block } from '../../anchor/header.ts'
 import { decodeContract } from '../../anchor/rollup.ts'
 import type { TrustedBeaconBlock } from '../../beacon/trusted-block.ts'
 import { type MessageFromL2, verifyInL1 } from '../../messages/from-l2.ts'
-import { type MessageLayout, readLayout } from '../../messages/layout.ts'
 import { MAX_MESSAGE_LENGTH } from '../../messages/limits.ts'
-import { type DecodedMessage, type Message, readMessage, toMessage, withHash } from '../../messages/message.ts'
+import {
+  type DecodedMessage,
+  type Message,
+  type MessageLayout,
+  readLayout,
+  readMessage,
+  toMessage,
+  withHash,
+} from '../../messages/message.ts'
 import { type MessageToL2, verifySent } from '../../messages/to-l2.ts'
 import { type MessageProof, openMessageProof } from '../../messages/tree.ts'
 import { mismatch } from '../../tree/path.ts'
