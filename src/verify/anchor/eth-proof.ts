@@ -112,11 +112,8 @@ export function decodeEthClaim(claim: EthProofClaim) {
 }
 
 /** {@link verifyEthProof} for an answer that may end after the first `minSlots` storage keys. */
-export function verifyFirstSlots(
-  proof: unknown,
-  { stateRoot, address, keys }: ReturnType<typeof decodeEthClaim>,
-  minSlots: number,
-): VerifiedEthProof {
+export function verifyFirstSlots(proof: unknown, claim: ReturnType<typeof decodeEthClaim>, minSlots: number) {
+  const { stateRoot, address, keys } = claim
   const { accountNodes, storageProofs, redundant } = decodeEthProof(proof, minSlots, keys.length)
   const account = atPath('accountProof', () => {
     const value = verifyTrieProof(stateRoot, keccak256(address), accountNodes)

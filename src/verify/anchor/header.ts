@@ -148,20 +148,16 @@ export function openHeader(header: unknown, trustedHash: Hex): { hash: Hex; item
   const found = keccak256(rlp)
   // Before parsing: only bytes that the trusted hash commits to are parsed.
   if (!equalBytes(found, expected)) throw mismatch('HEADER_HASH_MISMATCH', expected, found)
-  return { hash: bytesToHex(found), items: decodeItems(decodeRlp(rlp)) }
-}
-
-function decodeItems(item: RlpItem): Uint8Array[] {
-  if (item instanceof Uint8Array || item.length < FRONTIER_COUNT || item.length > FIELDS.length) {
-    const expected = `a list of ${FRONTIER_COUNT} to ${FIELDS.length} fields`
-    const found = item instanceof Uint8Array ? 'a string' : `a list of ${item.length}`
-    throw new ProofError('HEADER_MALFORMED', { expected, found })
+  const items = decodeRlp(rlp)
+  if (items instanceof Uint8Array || items.length < FRONTIER_COUNT || items.length > FIELDS.length) {
+    const list = items instanceof Uint8Array ? 'a string' : `a list of ${items.length}`
+    throw refusal('HEADER_MALFORMED', `a list of ${FRONTIER_COUNT} to ${FIELDS.length} fields`, list)
   }
-  for (const [index, [name, [kind, length]]] of FIELDS.slice(0, item.length).entries()) {
-    atPath(name, () => (kind === 'integer' ? decodeNumber(item[index], length) : decodeData(item[index], length)))
+  for (const [index, [name, [kind, length]]] of FIELDS.slice(0, items.length).entries()) {
+    atPath(name, () => (kind === 'integer' ? decodeNumber(items[index], length) : decodeData(items[index], length)))
   }
   // Each field is a byte string: that was just verified.
-  return item as Uint8Array[]
+  return { hash: bytesToHex(found), items: items as Uint8Array[] }
 }
 
 function decodeData(item: RlpItem | undefined, length = Number.POSITIVE_INFINITY): Uint8Array {

@@ -366,22 +366,21 @@ export function decodeContract(l1StateRoot: Hex, { address, implementation }: Re
   return { ...decodeEthClaim({ l1StateRoot, address }), implementation }
 }
 
+export type DecodedContract = ReturnType<typeof decodeContract>
+
 /**
  * Slots of the rollup contract, and the code behind its proxy. What the slots mean depends on the code: its slot, which is the
  * last, may be missing only if the caller states nothing about it.
  *
  * @param least how many slots must then be there: all others, unless fewer are enough
  */
-export function openContract(
-  proof: unknown,
-  { implementation: stated, ...claim }: ReturnType<typeof decodeContract>,
-  storageKeys: readonly Hex[],
-  least = storageKeys.length,
-) {
-  const keys = readKeys([...storageKeys, IMPLEMENTATION_KEY])
-  const { account, storage } = verifyFirstSlots(proof, { ...claim, keys }, stated === undefined ? least : keys.length)
+export function openContract(proof: unknown, contract: DecodedContract, keys: readonly Hex[], least = keys.length) {
+  const { implementation: stated, ...claim } = contract
+  const allKeys = readKeys([...keys, IMPLEMENTATION_KEY])
+  const minSlots = stated === undefined ? least : allKeys.length
+  const { account, storage } = verifyFirstSlots(proof, { ...claim, keys: allKeys }, minSlots)
   if (account === null) throw new ProofError('ANCHOR_NO_CONTRACT', { found: 'no account at its address' })
-  const slot = storage[storageKeys.length]
+  const slot = storage[keys.length]
   // As the proxy reads it: the lower 20 bytes.
   const found: Hex | undefined = slot && `0x${slot.value.slice(-40)}`
   if (stated === undefined || stated === found) return { storage, implementation: found }
@@ -412,17 +411,14 @@ function pickHeld(
 }
 
 /** The timestamp that the contract hashed; undefined if the layout has no slots for it. */
-function verifyTimestamp(
-  finalizedState: FinalizedState,
-  [hash, ...rollingHashes]: readonly L1Slot[],
-): bigint | undefined {
+function verifyTimestamp(state: FinalizedState, [hash, ...rollingHashes]: readonly L1Slot[]): bigint | undefined {
   if (hash === undefined) return undefined
   const rollingValues = rollingHashes.map(({ value }) => BigInt(value))
-  const found = bytesToHex(hashFinalizedState(finalizedState, rollingValues))
+  const found = bytesToHex(hashFinalizedState(state, rollingValues))
   if (found !== hash.value) {
     throw new ProofError('ANCHOR_FINALIZED_STATE_MISMATCH', { path: 'storageProof[2]', expected: hash.value, found })
   }
-  return finalizedState.timestamp
+  return state.timestamp
 }
 
 export const verifyBlockNumber = (l2BlockNumber: bigint): bigint => verifyUint('l2BlockNumber', l2BlockNumber, 64)

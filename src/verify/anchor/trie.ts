@@ -54,12 +54,7 @@ type Node =
  * embedded in their parent are not repeated. Empty for an empty trie
  * @returns the value, or null if the key is proven absent
  */
-export function verifyTrieProof(
-  root: Uint8Array,
-  key: Uint8Array,
-  nodes: readonly Uint8Array[],
-  open = openNode,
-): Uint8Array | null {
+export function verifyTrieProof(root: Uint8Array, key: Uint8Array, nodes: readonly Uint8Array[], open = openNode) {
   let used = 0
   /** The next node of the proof, which must hash to `digest`. */
   const takeNode = (digest: Uint8Array): RlpItem => {

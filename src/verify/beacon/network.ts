@@ -204,11 +204,8 @@ function decodeForks(value: unknown): readonly BeaconFork[] {
 
 function decodeFork(fork: unknown): BeaconFork {
   const field = fieldsOf(fork, ['name', 'version', 'epoch'])
-  return Object.freeze({
-    version: field('version', hexOf(4)),
-    name: field('name', reader.string),
-    epoch: field('epoch', optional(decodeCount)),
-  })
+  const version = field('version', hexOf(4))
+  return Object.freeze({ version, name: field('name', reader.string), epoch: field('epoch', optional(decodeCount)) })
 }
 
 function decodePreset(preset: unknown): BeaconPreset {

@@ -277,10 +277,7 @@ export function verifyConsensus(answers: ConsensusAnswers, trusted: TrustedBlock
 }
 
 /** {@link verifyConsensus}, which pauses after each update: hundreds of them take seconds. */
-export function* consensusSteps(
-  answers: ConsensusAnswers,
-  trusted: TrustedBlock,
-): Generator<undefined, VerifiedConsensus, undefined> {
+export function* consensusSteps(answers: ConsensusAnswers, trusted: TrustedBlock) {
   const { bootstrap, updates, finality } = readOptions('', answers, ['bootstrap', 'updates', 'finality'])
   const start = atPath('bootstrap', () => verifyBootstrap(bootstrap, trusted))
   let committee = start.committee
@@ -338,16 +335,10 @@ function verifyFinalized({ attested, finalized, finalityBranch }: SignedUpdate):
 const verifyExecution = ({ execution, executionBranch, layout, bodyRoot }: Header): void =>
   verifyBranch('BEACON_EXECUTION_MISMATCH', execution.root, executionBranch, layout.execution, bodyRoot)
 
-/** Checks that `branch` leads from `leaf`, the node with this generalized index, to `expected`. */
-function verifyBranch(
-  code: ProofErrorCode,
-  leaf: Uint8Array,
-  branch: readonly Uint8Array[],
-  index: number,
-  expected: Uint8Array,
-): void {
+/** Checks that `branch` leads from `leaf`, the node with this generalized index, to `root`. */
+function verifyBranch(code: ProofErrorCode, leaf: Uint8Array, branch: Uint8Array[], index: number, root: Uint8Array) {
   const found = rootOfBranch(leaf, branch, index)
-  if (!equalBytes(found, expected)) throw mismatch(code, expected, found)
+  if (!equalBytes(found, root)) throw mismatch(code, root, found)
 }
 
 /** Checks that enough of the committee signed the attested header. Comes last, because it takes the longest. @param proven what this proves */

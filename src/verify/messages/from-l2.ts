@@ -3,7 +3,14 @@ import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../../base/bytes.
 import { atPath, plural, refusal } from '../../base/errors.ts'
 import { readOptions } from '../../base/options.ts'
 import { mappingSlot } from '../anchor/contract.ts'
-import { decodeContract, IMPLEMENTATION_KEY, openContract, type Rollup, readRollup } from '../anchor/rollup.ts'
+import {
+  type DecodedContract,
+  decodeContract,
+  IMPLEMENTATION_KEY,
+  openContract,
+  type Rollup,
+  readRollup,
+} from '../anchor/rollup.ts'
 import {
   type DecodedMessage,
   type Message,
@@ -114,8 +121,8 @@ export function verifyMessageFromL2(parts: unknown, claim: MessageClaim): Messag
 
 /** The status of a message whose place in a tree is verified. */
 export function verifyInL1(l1Proof: unknown, messageProof: MessageProof, claim: DecodedMessageClaim): MessageFromL2 {
-  const { message, layout } = claim
-  const { values, implementation } = readSlots(l1Proof, keysOf(message, messageProof.root, layout), claim)
+  const { message, layout, contract } = claim
+  const { values, implementation } = readSlots(l1Proof, keysOf(message, messageProof.root, layout), contract)
   const [depth, word] = values
   const isClaimed = (word >> (message.number % BITS)) % 2n === 1n
   return { status: statusOf(messageProof, depth, isClaimed), messageHash: bytesToHex(message.hash), implementation }
@@ -143,12 +150,8 @@ export function readClaim(claim: MessageClaim) {
 type Values<Keys extends readonly Hex[]> = { -readonly [Index in keyof Keys]: bigint }
 
 /** The values of these slots of the rollup contract, as numbers, and the code behind the proxy. */
-export function readSlots<Keys extends readonly Hex[]>(
-  proof: unknown,
-  storageKeys: Keys,
-  { contract }: Pick<DecodedMessageClaim, 'contract'>,
-): { values: Values<Keys>; implementation: Hex | undefined } {
-  const { storage, implementation } = openContract(proof, contract, storageKeys)
+export function readSlots<Keys extends readonly Hex[]>(proof: unknown, keys: Keys, contract: DecodedContract) {
+  const { storage, implementation } = openContract(proof, contract, keys)
   // A proof of fewer slots was refused: what is not proven has no value, not even zero.
   return { values: storage.map(({ value }) => BigInt(value)) as Values<Keys>, implementation }
 }

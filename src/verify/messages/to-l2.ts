@@ -86,8 +86,8 @@ export function verifyMessageToL2(l1Proof: unknown, claim: MessageClaim): Messag
 }
 
 export function verifySent(l1Proof: unknown, claim: DecodedMessageClaim): MessageToL2 {
-  const { message, layout } = claim
-  const { values, implementation } = readSlots(l1Proof, keysOf(message, layout), claim)
+  const { message, layout, contract } = claim
+  const { values, implementation } = readSlots(l1Proof, keysOf(message, layout), contract)
   const [before, own, next] = values
   const { hash } = message
   const rest = { messageHash: bytesToHex(hash), implementation }
