@@ -20,7 +20,7 @@ import {
   STRAGGLE_MS,
 } from '../transport/limits.ts'
 import { redactorFor } from '../transport/redact.ts'
-import { createBudget, inTime, partOf, sleep } from '../transport/waiting.ts'
+import { createBudget, createFlights, inTime, partOf, sleep } from '../transport/waiting.ts'
 
 /** Fetches one document of at most `length` characters, and keeps its known fields. */
 async function fetchKnown(api: BeaconApi, path: string, shape: Shape, length: number, signal: AbortSignal) {
@@ -70,7 +70,6 @@ interface Proven {
 }
 
 interface Told {
-  /** What the failures of all endpoints come to. */
   failed(failures: ReadonlyMap<number, Failure>): Failure
   /** An endpoint failed for the first time since `failing` was cleared. What this throws ends what is under way. */
   readonly onFailure?: (index: number, error: Failure) => void
@@ -160,7 +159,7 @@ function createProver(chain: BeaconChain, proven: Proven, signal: AbortSignal, o
   const { pool, source, onUpdate } = chain
   const { network, verifyUpdate, verifyFinality } = source.trusted.lightClient
   const { run: inTurn } = createBudget(1)
-  let stepping: Promise<void> | undefined
+  const { run: share } = createFlights<string>()
   /** There is always one. */
   const lastCommittee = (): Committee => proven.committees.at(-1) ?? proven.trusted.committee
 
@@ -214,12 +213,7 @@ function createProver(chain: BeaconChain, proven: Proven, signal: AbortSignal, o
       throw new EndpointError('RESPONSE_TOO_LARGE', { found, layer: 'beacon' })
     }
     // The updates are fetched once for all who need them.
-    while (lastCommittee().period < period) {
-      stepping ??= step(period).finally(() => {
-        stepping = undefined
-      })
-      await stepping
-    }
+    while (lastCommittee().period < period) await share('step', undefined, () => step(period))
     await sleep(0, signal)
     // Another endpoint may have proven it meanwhile.
     if (proven.newest && slot <= proven.newest.verified.slot) return

@@ -2,12 +2,10 @@ import { decodeArgument, invalid, isArray, readItems } from '../../base/argument
 import type { Hex } from '../../base/bytes.ts'
 import { atPath } from '../../base/errors.ts'
 import { hasMethod, readOptions, verifyFunction } from '../../base/options.ts'
-import type { ProvenConsensus } from '../../verify/beacon/trusted-block.ts'
 import type { BeaconBlock } from '../../verify/beacon/verify.ts'
-import type { BundleConsensus } from '../../verify/evidence/consensus.ts'
 import type { OnFailure } from '../sources/endpoints.ts'
 import { EndpointError } from '../transport/error.ts'
-import { scoped, verifySignal } from '../transport/waiting.ts'
+import { createFlights, scoped, verifySignal } from '../transport/waiting.ts'
 import { ageOf, allFailed, type BeaconSource, DAY, extendChain, openBeaconChain } from './beacon-chain.ts'
 
 const FUNCTIONS = ['verifyBootstrap', 'verifyUpdate', 'verifyFinality'] as const
@@ -48,7 +46,7 @@ export const fetchConsensus = (
   source: BeaconSource,
   { onFailure, onUpdate }: { onFailure?: OnFailure; onUpdate?: (done: number, periods: number) => void },
   whole: AbortSignal | undefined,
-): Promise<{ consensus: BundleConsensus; proven: ProvenConsensus }> =>
+) =>
   scoped(whole, async ({ signal, stop }) => {
     const tell = (work: () => void) => {
       try {
@@ -150,7 +148,6 @@ export function beaconBlockHash(options: BeaconBlockHashOptions): () => Promise<
   verifySignal(signal)
   const chain = openBeaconChain(source, { failed: allFailed })
   let kept = source.trusted.beaconBlockRoot
-  let running: Promise<Hex> | undefined
 
   const isRecent = (best: BeaconBlock) => ageOf(best) <= maxAgeSeconds
 
@@ -171,9 +168,6 @@ export function beaconBlockHash(options: BeaconBlockHashOptions): () => Promise<
     throw new EndpointError('BEACON_STALE', { found: `${Math.round(ageOf(best))} seconds old`, layer: 'beacon' })
   }
 
-  // Concurrent calls share one refresh.
-  return () =>
-    (running ??= refresh().finally(() => {
-      running = undefined
-    }))
+  const { run: share } = createFlights<string>()
+  return () => share('refresh', undefined, refresh)
 }

@@ -29,10 +29,7 @@ import {
   openBlock,
 } from './l1.ts'
 
-/**
- * Blocks from endpoints. Each function returns what is proven from a trusted hash, from the first endpoint that can prove it. What
- * needs only headers stands apart, because transactions take the curve of signatures.
- */
+/** Blocks from endpoints, proven from trusted hashes. Headers alone are in l1.ts, because transactions take the curve of signatures. */
 
 export interface FetchedBlock extends FetchedHeader {
   /** Each is opened when it is needed: recovering a sender takes about a millisecond. */

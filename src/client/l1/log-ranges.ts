@@ -138,7 +138,6 @@ export function inOrder(logs: readonly unknown[]): unknown[] {
   return once.sort(({ place: [a, i] }, { place: [b, j] }) => compare(a, b) || compare(i, j)).map(({ log }) => log)
 }
 
-/** The rollup contract, which logs and slots are read of. */
 export interface Contract {
   readonly rollup: ReturnType<typeof readRollup>
   readonly signal: AbortSignal | undefined

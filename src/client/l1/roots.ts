@@ -229,8 +229,7 @@ export async function fetchVerifiedRoot<Held extends HeldValue = HeldValue>(
   const wanted = own.l2BlockNumber === undefined ? undefined : verifyUint('l2BlockNumber', own.l2BlockNumber, 64)
   const rollup = readRollup(own.rollup)
   readHeld(holds, rollup.layout)
-  const l1 = openEndpoints('l1', own.l1, 'L1', { signal })
-  const source = { l1, rollup, holds, signal }
+  const source = { l1: openEndpoints('l1', own.l1, 'L1', { signal }), rollup, holds, signal }
   const { l1Block } = await fetchL1Block(source, hash)
   const l2BlockNumber = wanted ?? (await fetchNewest(source, l1Block))
   const anchor = await fetchAnchor(source, l1Block, l2BlockNumber)
