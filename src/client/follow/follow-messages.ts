@@ -24,7 +24,7 @@ import { bundleMessage } from '../record/record-message.ts'
 import { EndpointError } from '../transport/error.ts'
 import { MAX_MESSAGES } from '../transport/limits.ts'
 import { begin, partOf, type Scope, scoped } from '../transport/waiting.ts'
-import { follow, type Proven, type Timing } from './follow.ts'
+import { type FollowedFinalization, follow, type Proven, type Timing } from './follow.ts'
 import { FOLLOWING, type FollowOptions, type FollowProgress, type Settings, verifyFollowOptions } from './options.ts'
 import type { View } from './poll.ts'
 
@@ -139,20 +139,17 @@ export function followMessagesWith(options: FollowMessagesOptions, timing?: Timi
       (sender === undefined || bytesToHex(message.from) === sender) &&
       (recipient === undefined || bytesToHex(message.to) === recipient),
   }
-  return follow(
-    following,
-    async (view, end, proving) => {
-      const next = begin(proving.then(nextNumberIn))
-      const messages = position ? await readMessages(following, view, position, end, next) : []
-      const nextNumber = await next
-      return ({ l2BlockNumber, l1Block, progress }) => {
-        position = { end, nextNumber }
-        const own = { messageService, nextNumber: encodeQuantity(nextNumber) }
-        return { l2BlockNumber, l1Block, messages, progress: { ...progress, ...own } }
-      }
-    },
-    timing,
-  )
+  const read = async (view: View, end: bigint, proving: Promise<Proven>) => {
+    const next = begin(proving.then(nextNumberIn))
+    const messages = position ? await readMessages(following, view, position, end, next) : []
+    const nextNumber = await next
+    return ({ l2BlockNumber, l1Block, progress }: FollowedFinalization): FollowedMessages => {
+      position = { end, nextNumber }
+      const own = { messageService, nextNumber: encodeQuantity(nextNumber) }
+      return { l2BlockNumber, l1Block, messages, progress: { ...progress, ...own } }
+    }
+  }
+  return follow(following, read, timing)
 }
 
 const readAddress = (name: string, value: Hex | undefined) =>
