@@ -22,10 +22,7 @@ export interface Pace {
   tell(describe: () => string): void
   /** Whether other tasks should run now. Cheap enough for each step of an execution. @throws EndpointError `ABORTED` */
   isDue(): boolean
-  /**
-   * Waits until the work may be slow, because it needs an endpoint or much computation. Only the first time, because then it
-   * has been admitted. @throws what the function throws that admits it
-   */
+  /** Waits until it may ask endpoints or compute for long: the first time only, because then it is admitted. @throws what admits it */
   beSlow(): Promise<void>
   /** Waits for a turn to compute. @throws what `beSlow` does, if the work used up an earlier turn */
   giveWay(): Promise<void>

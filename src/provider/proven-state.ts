@@ -108,10 +108,7 @@ export type Part = Hex | 'code'
 
 export interface ProvenState extends StateReader {
   readonly scheme: StateScheme
-  /**
-   * The same, for whoever ends the signal of `pace`: requests wait in the queue as his, and are shared with others. They end when
-   * nobody waits for them.
-   */
+  /** The same, for whoever ends the signal of `pace`: requests are his in the queue, shared with others, and end with the last of them. */
   by(pace: Asker): ProvenState
   /** Whether reading it, or the account, needs no further proof. */
   holds(address: Hex, part?: Part): boolean

@@ -153,8 +153,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     const { method, params = [] } = Object(args)
     if (typeof method !== 'string') throw invalidParams('The request names no method.')
     const isHere = isAnswered(method) && (canPush || !PUSHED.includes(method))
-    const isPendingNonce =
-      method === NONCE && forward.includes(NONCE) && Array.isArray(params) && params[1] === 'pending'
+    const isPendingNonce = method === NONCE && Array.isArray(params) && params[1] === 'pending'
     // Of an answer that states nothing, the endpoint may be preferred.
     const isPreferred = forward.includes(method) && (isPendingNonce || !isProven(method))
     if (isHere && !isPreferred) {

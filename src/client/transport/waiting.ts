@@ -75,28 +75,33 @@ export interface Scope {
 }
 
 /** Nobody waits for `work` any longer when it is stopped, when the time is over (`TIMEOUT`) or when `whole` is aborted (`ABORTED`). */
-export function scoped<T>(
+export async function scoped<T>(
   whole: AbortSignal | undefined,
   work: (scope: Scope) => Promise<T>,
   timeoutMs?: number,
 ): Promise<T> {
   let end = () => {}
-  return new Promise<T>((resolve, reject) => {
-    if (whole?.aborted) throw abortedBy(whole)
-    const part = partOf(whole, () => whole && reject(abortedBy(whole)))
-    const stop = (error: unknown) => {
-      reject(error)
-      part.abort()
-      return error
-    }
-    const late = () => stop(new EndpointError('TIMEOUT'))
-    const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs)
-    end = () => {
-      clearTimeout(timer)
-      part.forget()
-    }
-    work({ signal: part.signal, stop }).then(resolve, reject)
-  }).finally(() => end())
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      if (whole?.aborted) throw abortedBy(whole)
+      const part = partOf(whole, () => whole && reject(abortedBy(whole)))
+      const stop = (error: unknown) => {
+        reject(error)
+        part.abort()
+        return error
+      }
+      const late = () => stop(new EndpointError('TIMEOUT'))
+      const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs)
+      end = () => {
+        clearTimeout(timer)
+        part.forget()
+      }
+      work({ signal: part.signal, stop }).then(resolve, reject)
+    })
+  } finally {
+    // Sooner than by `finally` of the promise: who has gone ends what nobody waits for before it has an answer.
+    end()
+  }
 }
 
 /** So that a silent source does not hold up the others. @throws EndpointError `TIMEOUT`, `ABORTED` */
