@@ -1,15 +1,15 @@
 import type { Hex } from '../../base/bytes.ts'
-import { atPath, isProofError } from '../../base/errors.ts'
+import { isProofError } from '../../base/errors.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
 import { type FetchedBlock, fetchBlock, walkHeaders } from '../../client/l1/blocks.ts'
+import { openBlock } from '../../client/l1/l1.ts'
 import type { Attempt } from '../../client/sources/endpoints.ts'
 import { EndpointError, isFailure } from '../../client/transport/error.ts'
 import { MAX_WALK } from '../../client/transport/limits.ts'
 import { callProvider, parseQuantity } from '../../client/transport/provider.ts'
 import { createFlights } from '../../client/transport/waiting.ts'
-import { encodeHeader } from '../../verify/anchor/header.ts'
 import type { BlockTransaction, OpenedBlockTransaction } from '../../verify/blocks/block.ts'
-import { type BlockClaim, type BlockHeader, firstInWindow, openHeader } from '../../verify/blocks/header.ts'
+import { type BlockClaim, type BlockHeader, firstInWindow } from '../../verify/blocks/header.ts'
 import { createCache } from '../cache.ts'
 import { isProviderError, refusedFor } from '../error.ts'
 import {
@@ -47,10 +47,7 @@ export function knownBlocksOf(settings: VerifiedOptions): KnownBlocks {
 
 type KnownBlocks = ReturnType<typeof createKnownBlocks>
 
-/**
- * Hashes and headers of blocks, each proven from the state of a view. Final blocks never change, so what one view has proven stays
- * known in later ones.
- */
+/** Hashes and headers of blocks, each proven from the state of a view. Final blocks never change: later views know them, too. */
 export function createKnownBlocks({ l2, signal }: Pick<VerifiedOptions, 'l2' | 'signal'>) {
   const headers = createCache<bigint, BlockHeader>(MAX_CACHED_HEADERS)
   const learn = (header: BlockHeader): void => headers.set(header.number, header)
@@ -182,17 +179,16 @@ export function createChain({ l2, isForWallet }: Pick<VerifiedOptions, 'l2' | 'i
     async function numberOf(hash: Hex): Promise<bigint | null> {
       const place = placeOf(hash)
       if (place !== undefined && (await hashAt(place)) === hash) return place
-      const found = await findByHash({ l2 }, 'block', hash, pace, async (sent, number) => {
-        const header = atPath('header', () => openHeader(encodeHeader(sent), { hash, number }))
+      return findByHash({ l2 }, 'block', hash, pace, async (sent, number) => {
+        const { header } = openBlock(sent, { hash, number })
         if (number > newest || (await hashAt(number)) !== hash) return null
         known.learn(header)
-        return { number }
+        return number
       })
-      return found?.number ?? null
     }
 
     /** What `use` makes of a transaction and its block; null if no endpoint says in which block of the view it is. */
-    async function withTransaction<T extends object | string>(
+    async function withTransaction<T>(
       hash: Hex,
       withReceipts: boolean,
       use: (block: FetchedBlock, transaction: OpenedBlockTransaction, index: number) => T,
@@ -230,11 +226,7 @@ export function createChain({ l2, isForWallet }: Pick<VerifiedOptions, 'l2' | 'i
 }
 
 /** Recovers the sender of each transaction, which takes about a millisecond. */
-export async function openAll(
-  { transactions }: FetchedBlock,
-  pace: Pace,
-  attempt: Attempt,
-): Promise<BlockTransaction[]> {
+export async function openAll({ transactions }: FetchedBlock, pace: Pace, attempt: Attempt) {
   const opened: BlockTransaction[] = []
   for (const transaction of transactions) {
     await pace.pause()
@@ -244,11 +236,8 @@ export async function openAll(
   return opened
 }
 
-/**
- * What has a hash: the number of its block is an endpoint's hint, from which `prove` starts. Null if no endpoint has what can be
- * proven: no proof shows that a hash is of nothing.
- */
-async function findByHash<T extends object | string>(
+/** What has a hash: an endpoint hints at its block, which `prove` proves. Null if none can: no proof shows that nothing has it. */
+async function findByHash<T>(
   { l2 }: Pick<VerifiedOptions, 'l2'>,
   kind: 'block' | 'transaction',
   hash: Hex,
@@ -267,7 +256,7 @@ async function findByHash<T extends object | string>(
       const stated = readOwn(sent, field) ?? null
       try {
         const found = stated === null ? null : await prove(sent, parseQuantity(stated), signal)
-        if (found) return found
+        if (found !== null) return found
       } catch (error) {
         // Another endpoint may say that it is in a block that is proven.
         if (!isProviderError(error) || error.reason !== 'BLOCK_UNPROVEN') throw error

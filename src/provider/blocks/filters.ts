@@ -2,7 +2,6 @@ import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { abortedBy } from '../../client/transport/error.ts'
 import { inTime } from '../../client/transport/waiting.ts'
-import type { BlockLog } from '../../verify/blocks/block.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
 import type { LogFilter } from '../../verify/blocks/receipts.ts'
 import { invalidParams, isProviderError, refusedFor } from '../error.ts'
@@ -151,12 +150,7 @@ async function advance(sources: FilterSources, filter: Filter<Query>, end: numbe
   return found.map(spell)
 }
 
-async function read(
-  { chainNow, search }: FilterSources,
-  query: Query,
-  range: BlockRange,
-  pace: Pace,
-): Promise<readonly (BlockLog | BlockHeader | Hex)[]> {
+async function read({ chainNow, search }: FilterSources, query: Query, range: BlockRange, pace: Pace) {
   const chain = await chainNow(pace)
   if (typeof query === 'object') return search(chain, query.filter, range)
   const found: (BlockHeader | Hex)[] = []

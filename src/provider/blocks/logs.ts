@@ -9,13 +9,7 @@ import { createFlights, inAdvance } from '../../client/transport/waiting.ts'
 import { type BlockLog, openBlockLogs, withTransactions } from '../../verify/blocks/block.ts'
 import type { BlockClaim, BlockHeader } from '../../verify/blocks/header.ts'
 import { MAX_TOPICS } from '../../verify/blocks/limits.ts'
-import {
-  bloomTest,
-  type DecodedFilter,
-  decodeFilter,
-  type LogFilter,
-  selectedBy,
-} from '../../verify/blocks/receipts.ts'
+import { bloomTest, decodeFilter, type LogFilter, selectedBy } from '../../verify/blocks/receipts.ts'
 import { MAX_CHOICES } from '../../verify/evidence/limits.ts'
 import { createCache } from '../cache.ts'
 import { invalidParams, refusedFor } from '../error.ts'
@@ -40,7 +34,6 @@ export async function getLogs(search: LogSearch, chain: Chain, query: unknown): 
 
 /** Characters of a log as JSON, besides its data; of a header; and of what a cache keeps without any. */
 const [LOG_LENGTH, HEADER_LENGTH, ENTRY_LENGTH] = [900, 2500, 256]
-/** Characters of a log as JSON at most, or of a header or a hash. */
 export const lengthOf = (one: BlockLog | BlockHeader | Hex): number => {
   if (typeof one === 'string') return LOG_LENGTH
   return 'data' in one ? LOG_LENGTH + one.data.length : HEADER_LENGTH
@@ -52,15 +45,9 @@ export type LogSearch = (chain: Chain, filter: LogFilter, range: BlockRange) => 
 /** What a search selects of a proven block. */
 type Read = (claim: BlockClaim, signal: AbortSignal) => Promise<readonly BlockLog[]>
 
-/**
- * Searches for the logs of a range that a filter selects. Final blocks never change: their logs are kept, within bounds. A search that
- * did not end in time goes on when it is asked for again, whatever the blocks hold: of each that was read, what it selects is kept.
- */
-export function createLogSearch({
-  l2,
-  signal: over,
-  completeLogs,
-}: Pick<VerifiedOptions, 'l2' | 'signal' | 'completeLogs'>): LogSearch {
+/** What is read is kept, within bounds: final blocks never change. A search that took too long goes on when asked for again. */
+export function createLogSearch(options: Pick<VerifiedOptions, 'l2' | 'signal' | 'completeLogs'>): LogSearch {
+  const { l2, signal: over, completeLogs } = options
   const logs = createCache<Hex, readonly BlockLog[]>(MAX_CACHED_LOGS)
   const selections = createCache<string, readonly BlockLog[]>(MAX_CACHED_LOGS)
   /** Shared by all who ask, and kept, even if it takes longer than they wait. */
@@ -94,10 +81,7 @@ export function createLogSearch({
   }
 }
 
-/**
- * The logs are complete: each header of the range is proven, each block whose filter admits the logs is read in full, and the filter of
- * a header, which its hash commits to, is that of its logs.
- */
+/** Complete: the hash of each header commits to the filter of its logs, and each block whose filter admits some is read in full. */
 async function searchAll(
   { walk, countMissing, pace }: Chain,
   isPossible: ReturnType<typeof bloomTest>,
@@ -137,14 +121,11 @@ function progressOf(countLeft: () => number, what: string, more = ''): () => str
   }
 }
 
-/**
- * The logs in the blocks that an endpoint names by a list of logs, which is a hint: what it lists beyond them is in no answer. Those
- * of other blocks may be missing, as each log says.
- */
+/** The proven logs of the blocks that an endpoint's list names, and no others: those of other blocks may be missing, as each says. */
 async function searchListed(
   l2: VerifiedOptions['l2'],
   { hashAt, pace }: Chain,
-  { address, topics }: DecodedFilter,
+  { address, topics }: ReturnType<typeof decodeFilter>,
   { from, to }: BlockRange,
   read: Read,
 ): Promise<readonly BlockLog[]> {
@@ -157,7 +138,9 @@ async function searchListed(
     const listed = new Set<bigint>()
     for await (const { logs } of askLogs(provider, asked, { first: from, last: to }, { signal })) {
       heard()
-      for (const number of blocksOf(logs)) {
+      if (!Array.isArray(logs)) throw malformed('no list of logs')
+      for (const log of logs) {
+        const number = parseQuantity(readOwn(Object(log), 'blockNumber'))
         if (number < from || number > to) throw malformed('a log of another block')
         listed.add(number)
       }
@@ -174,12 +157,6 @@ async function searchListed(
 }
 
 const malformed = (found: string) => new EndpointError('ANSWER_MALFORMED', { found, layer: 'L2' })
-
-/** @throws EndpointError `ANSWER_MALFORMED` */
-function blocksOf(logs: unknown): bigint[] {
-  if (!Array.isArray(logs)) throw malformed('no list of logs')
-  return logs.map(log => parseQuantity(readOwn(Object(log), 'blockNumber')))
-}
 
 const tooMany = () =>
   refusedFor('LIMIT_REACHED', {

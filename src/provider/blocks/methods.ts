@@ -4,14 +4,7 @@ import { isGiven } from '../../base/json/known-fields.ts'
 import type { FetchedBlock } from '../../client/l1/blocks.ts'
 import { CONTENTS_AT_ONCE } from '../../client/transport/limits.ts'
 import { inAdvance } from '../../client/transport/waiting.ts'
-import {
-  type BlockReceipt,
-  contextOf,
-  NO_CONTEXT,
-  NO_UNCLES,
-  type OpenedBlockTransaction,
-  openBlockReceipts,
-} from '../../verify/blocks/block.ts'
+import { type BlockReceipt, contextOf, NO_CONTEXT, NO_UNCLES, openBlockReceipts } from '../../verify/blocks/block.ts'
 import { listOf } from '../../verify/blocks/fields.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
 import { type Context, decodeReceipt, encodeReceipt } from '../../verify/blocks/receipts.ts'
@@ -23,13 +16,13 @@ import { type BlockMethod, type Method, params } from '../params.ts'
 import type { CurrentView } from '../view.ts'
 import { type Chain, createChain, knownBlocksOf, openAll, unprovenBlock } from './chain.ts'
 import { createFilters } from './filters.ts'
-import { createLogSearch, getLogs, type LogSearch, readNumber } from './logs.ts'
+import { createLogSearch, getLogs, readNumber } from './logs.ts'
 import { spellBlock, spellReceipt, spellTransaction } from './spell.ts'
 
 /** What was paid in proven blocks. What a later block will take is nobody's to prove. */
 
-const tipOf = (header: BlockHeader, { gasPrice }: Pick<OpenedBlockTransaction, 'gasPrice'>): bigint =>
-  gasPrice - (header.baseFeePerGas ?? 0n)
+const tipOf = ({ baseFeePerGas = 0n }: BlockHeader, { gasPrice }: { readonly gasPrice: bigint }): bigint =>
+  gasPrice - baseFeePerGas
 
 const ascending = (one: bigint, other: bigint): number => (one < other ? -1 : one > other ? 1 : 0)
 const least = (...numbers: bigint[]): bigint => numbers.reduce((least, one) => (one < least ? one : least))
@@ -39,19 +32,15 @@ async function suggestTip({ newest, oldest, walk, withBlock }: Chain): Promise<b
   const samples: bigint[][] = []
   for await (const header of walk(newest - least(TIP_BLOCKS - 1n, newest - oldest), newest)) {
     if (header.gasUsed === 0n) continue
-    samples.push(
-      await withBlock(header.number, false, ({ transactions }) => transactions.map(one => tipOf(header, one))),
-    )
+    const tipsIn = ({ transactions }: FetchedBlock) => transactions.map(one => tipOf(header, one))
+    samples.push(await withBlock(header.number, false, tipsIn))
     if (samples.length === TIP_SAMPLES) break
   }
   const tips = samples.flat().sort(ascending)
   return tips[tips.length >> 1] ?? 0n
 }
 
-/**
- * The result of `eth_feeHistory`. It ends one block before the newest proven one, because it also has the base fee of the block
- * after it. It has no fees for blobs if there are blobs: the rollup has none.
- */
+/** It ends one block before the newest proven one, because it also has the base fee of the block after its last one. */
 export async function feeHistory(chain: Chain, [count, end, percentiles]: readonly unknown[]): Promise<object> {
   const { newest, oldest, pace, view } = chain
   const shares = isGiven(percentiles) ? readShares(percentiles) : []
@@ -65,18 +54,14 @@ export async function feeHistory(chain: Chain, [count, end, percentiles]: readon
   const headers: BlockHeader[] = []
   for await (const header of chain.walk(first, next)) headers.unshift(header)
   const listed = headers.slice(0, -1)
-  const reward: unknown[] = []
+  const reward: string[][] = []
   const paid = shares.length === 0 ? [] : listed
-  const read = (index: number, signal: AbortSignal) =>
-    // The index is one of theirs.
-    rewardsOf(chain, paid[index] as BlockHeader, shares, signal)
+  // The index is one of theirs.
+  const read = (index: number, signal: AbortSignal) => rewardsOf(chain, paid[index] as BlockHeader, shares, signal)
   for await (const row of inAdvance(paid.length, CONTENTS_AT_ONCE, read, pace.signal)) reward.push(row)
   const hasBlobs = headers.some(({ excessBlobGas = 0n, blobGasUsed = 0n }) => excessBlobGas + blobGasUsed > 0n)
-  // The fees for blobs depend on the fork.
-  const blobs = !hasBlobs && {
-    baseFeePerBlobGas: headers.map(blobFeeOf),
-    blobGasUsedRatio: listed.map(() => 0),
-  }
+  // The fees for blobs depend on the fork, and the rollup has no blobs.
+  const blobs = !hasBlobs && { baseFeePerBlobGas: headers.map(blobFeeOf), blobGasUsedRatio: listed.map(() => 0) }
   return {
     oldestBlock: encodeQuantity(first),
     baseFeePerGas: headers.map(({ baseFeePerGas = 0n }) => encodeQuantity(baseFeePerGas)),
@@ -100,11 +85,7 @@ export function readShares(percentiles: unknown): number[] {
 }
 
 /** Of the transactions of a block by their tips, that at each share of the gas used. */
-export function tipsAt(
-  shares: readonly number[],
-  paid: readonly { readonly tip: bigint; readonly gas: bigint }[],
-  gasUsed: bigint,
-): string[] {
+export function tipsAt(shares: readonly number[], paid: readonly { tip: bigint; gas: bigint }[], gasUsed: bigint) {
   const sorted = paid.toSorted((one, other) => ascending(one.tip, other.tip))
   return shares.map(share => {
     let sum = 0
@@ -116,12 +97,7 @@ export function tipsAt(
   })
 }
 
-async function rewardsOf(
-  { withBlock }: Chain,
-  header: BlockHeader,
-  shares: readonly number[],
-  signal: AbortSignal,
-): Promise<string[]> {
+async function rewardsOf({ withBlock }: Chain, header: BlockHeader, shares: readonly number[], signal: AbortSignal) {
   if (header.gasUsed === 0n) return shares.map(() => '0x0')
   const read = ({ transactions, sentReceipts }: FetchedBlock) => {
     const receipts = openBlockReceipts(sentReceipts, header, transactions, () => NO_CONTEXT)
@@ -137,23 +113,31 @@ const isHash = (value: unknown): boolean => typeof value === 'string' && value.l
 /** The blocks that a request at this pace is answered from. */
 type ChainNow = (pace: Pace) => Promise<Chain>
 
-/**
- * The methods about blocks, receipts, logs and fees. What they answer is proven from the block hashes in the view's state. Null
- * is not proven: it says that endpoints know nothing of a hash, or that a block is newer than those that the view proves.
- */
-export function createBlockMethods(
-  settings: VerifiedOptions,
-  current: CurrentView['current'],
-): Readonly<Record<BlockMethod, Method>> {
+/** What they answer is proven from the view's state, but null is not: a hash that is unknown, or a block that is too new. */
+export function createBlockMethods(settings: VerifiedOptions, current: CurrentView['current']) {
   const chainAt = createChain(settings, knownBlocksOf(settings))
   const chainNow: ChainNow = async pace => chainAt(await current(), pace)
   const search = createLogSearch(settings)
   return {
     ...ofBlocks(chainNow),
     ...ofTransactions(chainNow),
-    ...ofRanges(search, chainNow),
+    eth_getLogs: async ([query], pace) => getLogs(search, await chainNow(pace), query),
+    eth_feeHistory: async (given, pace) => feeHistory(await chainNow(pace), given),
+    async eth_blobBaseFee(_, pace) {
+      const { headerAt, newest } = await chainNow(pace)
+      const header = await headerAt(newest)
+      if ((header.excessBlobGas ?? 0n) === 0n) return blobFeeOf(header)
+      throw refusedFor('BLOCK_UNPROVEN', { found: 'The block has blobs, whose fee depends on its fork.' })
+    },
+    eth_maxPriorityFeePerGas: async (_, pace) => encodeQuantity(await suggestTip(await chainNow(pace))),
+    async eth_gasPrice(_, pace) {
+      const chain = await chainNow(pace)
+      const tip = await suggestTip(chain)
+      const { baseFeePerGas = 0n } = await chain.headerAt(chain.newest)
+      return encodeQuantity(baseFeePerGas + tip)
+    },
     ...createFilters({ search, chainNow, timeoutMs: settings.timeoutMs }),
-  }
+  } satisfies Record<BlockMethod, Method>
 }
 
 /** The number of the block that a client names; null if it is none that is proven. */
@@ -256,31 +240,11 @@ function ofTransactions(chainNow: ChainNow) {
     eth_getTransactionByHash: byHash(false, (_, transaction) => spellTransaction(transaction.open())),
     eth_getTransactionReceipt: byHash(true, ({ header, transactions, sentReceipts }, transaction, index) => {
       // Only the sender of this one is recovered.
-      const wanted: Context<object, object> = contextOf(transaction.open(), header)
+      const wanted: Context = contextOf(transaction.open(), header)
       const contextFor = (one: object) => (one === transaction ? wanted : NO_CONTEXT)
       const receipts = openBlockReceipts(sentReceipts, header, transactions, contextFor)
       // It has its context, and there are as many as transactions.
       return spellReceipt(receipts[index] as BlockReceipt)
     }),
   }
-}
-
-function ofRanges(search: LogSearch, chainNow: ChainNow) {
-  return {
-    eth_getLogs: async ([query], pace) => getLogs(search, await chainNow(pace), query),
-    eth_feeHistory: async (given, pace) => feeHistory(await chainNow(pace), given),
-    async eth_blobBaseFee(_, pace) {
-      const { headerAt, newest } = await chainNow(pace)
-      const header = await headerAt(newest)
-      if ((header.excessBlobGas ?? 0n) === 0n) return blobFeeOf(header)
-      throw refusedFor('BLOCK_UNPROVEN', { found: 'The block has blobs, whose fee depends on its fork.' })
-    },
-    eth_maxPriorityFeePerGas: async (_, pace) => encodeQuantity(await suggestTip(await chainNow(pace))),
-    async eth_gasPrice(_, pace) {
-      const chain = await chainNow(pace)
-      const tip = await suggestTip(chain)
-      const { baseFeePerGas = 0n } = await chain.headerAt(chain.newest)
-      return encodeQuantity(baseFeePerGas + tip)
-    },
-  } satisfies Partial<Record<BlockMethod, Method>>
 }

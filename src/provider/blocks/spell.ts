@@ -1,11 +1,6 @@
 import { encodeQuantity } from '../../base/hex.ts'
 import type { FetchedBlock } from '../../client/l1/blocks.ts'
-import {
-  type BlockReceipt,
-  type BlockTransaction,
-  deriveBody,
-  type OpenedBlockTransaction,
-} from '../../verify/blocks/block.ts'
+import { type BlockReceipt, type BlockTransaction, deriveBody } from '../../verify/blocks/block.ts'
 
 /** Proven blocks as JSON-RPC has them. What a block hash does not prove is left out. */
 
@@ -30,11 +25,8 @@ export function spellReceipt({ blobGasUsed, ...receipt }: Omit<BlockReceipt, 'bl
 }
 
 /** @param opened the transactions, or undefined for their hashes alone */
-export function spellBlock(
-  { header, rlp, transactions }: Pick<FetchedBlock, 'header' | 'rlp' | 'transactions'>,
-  opened: readonly BlockTransaction[] | undefined,
-): object {
+export function spellBlock({ header, rlp, transactions }: FetchedBlock, opened?: readonly BlockTransaction[]): object {
   const body = deriveBody(header, rlp, transactions)
-  const listed = opened?.map(spellTransaction) ?? transactions.map(({ hash }: OpenedBlockTransaction) => hash)
+  const listed = opened?.map(spellTransaction) ?? transactions.map(({ hash }) => hash)
   return { ...Object(spell({ ...header, ...body })), transactions: listed }
 }

@@ -18,7 +18,7 @@ import { inPace } from '../pace.ts'
 import { createKnownState, createProvenState, NOBODY } from '../proven-state.ts'
 import { meterReads, rehearsalOf } from '../rehearsal.ts'
 import type { CallBundle, CallRecordOptions, EvidenceCall, RecordedCall } from './types.ts'
-import { decodeStatedCall, encodeEnvironment, provenIn, verifyCallEvidence } from './verify.ts'
+import { decodeStatedCall, provenIn, verifyCallEvidence } from './verify.ts'
 
 const WHAT = ['network', 'call', 'l2BlockNumber', 'environment', 'l1', 'l1BlockNumber', 'beacon', 'l2']
 const HOW = ['maxRequests', 'timeoutMs', 'maxKeysPerRequest', 'onProgress', 'signal']
@@ -83,12 +83,14 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
   })
 
   const { request: _, answer: __, ...head } = recorded.bundle
+  const stated = Object.entries(environment).filter(([name]) => reads.values.has(name) && !(name in proven))
+  const encode = (value: bigint | Hex) => (typeof value === 'bigint' ? encodeQuantity(value) : value)
   const bundle = {
     ...head,
     kind: 'call',
     chainId: encodeQuantity(chainId),
     hardfork,
-    environment: encodeEnvironment(environment, reads.values, proven),
+    environment: Object.fromEntries(stated.map(([name, value]) => [name, encode(value)])),
     call: { ...call, value: encodeQuantity(call.value), gas: encodeQuantity(call.gas) },
     answers: await fetchAnswers(wanted, { scheme, stateRoot }, l2BlockNumber, reads.slots),
     codes: [...reads.codes.values()].map(bytesToHex),

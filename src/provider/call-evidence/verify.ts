@@ -1,15 +1,14 @@
 import { invalid } from '../../base/arguments.ts'
 import { bytesToHex, type Hex, hexLength } from '../../base/bytes.ts'
 import { atPath, excerpt, own, ProofError, refusal } from '../../base/errors.ts'
-import { encodeQuantity } from '../../base/hex.ts'
 import { bytesUpTo, hexOf, optional, unread } from '../../base/json/decoders.ts'
-import { type FieldReader, readerOf } from '../../base/json/reader.ts'
+import type { FieldReader } from '../../base/json/reader.ts'
 import { readHex, readOptions, verifyUint } from '../../base/options.ts'
 import { HARDFORKS, type Hardfork, verifyHardfork } from '../../client/network/network.ts'
 import { verifySignal, verifyTimeout } from '../../client/transport/waiting.ts'
 import { EMPTY_CODE_HASH } from '../../verify/anchor/contract.ts'
 import { decodeConsensus } from '../../verify/evidence/consensus.ts'
-import { quantityOf, unlessFromBundle } from '../../verify/evidence/fields.ts'
+import { quantityOf, reader, unlessFromBundle } from '../../verify/evidence/fields.ts'
 import { type DecodedHeadClaim, verifyNumberKnown } from '../../verify/evidence/head.ts'
 import { decodeClaim, type EvidenceForm, headerOf, type ProvenBlock } from '../../verify/evidence/kind.ts'
 import type { Trusted } from '../../verify/evidence/trusted.ts'
@@ -20,30 +19,13 @@ import { safely } from '../../verify/verifier/safe.ts'
 import { isProviderError } from '../error.ts'
 import { type Execution, execute, FREE } from '../execute.ts'
 import { CALL_GAS, DEFAULT_TIMEOUT, MAX_BUNDLE_PARTS, MAX_DATA_BYTES } from '../limits.ts'
-import {
-  chainIdOf,
-  ENVIRONMENT_FIELDS,
-  type Environment,
-  environmentIn,
-  onlyGiven,
-  readEnvironment,
-} from '../options.ts'
+import { chainIdOf, ENVIRONMENT_FIELDS, environmentIn, onlyGiven, readEnvironment } from '../options.ts'
 import { inPace, type Pace } from '../pace.ts'
-import { createStateReader, type HeldAccount, isProven, type StateReader, toProvenAccount } from '../proven-state.ts'
-import type { CallBundle, CallClaim, CallOutcome, CallVerifyOptions, StatedCall, VerifiedCall } from './types.ts'
-
-interface Parts {
-  readonly answers: readonly { readonly address: Hex; readonly storageKeys: readonly Hex[]; readonly answer: unknown }[]
-  readonly codes: readonly Uint8Array[]
-}
+import { createStateReader, type HeldAccount, isProven, toProvenAccount } from '../proven-state.ts'
+import type { CallClaim, CallOutcome, CallVerifyOptions, StatedCall, VerifiedCall } from './types.ts'
 
 /** The state that a bundle proves. The reader throws `CALL_STATE_MISSING` for anything else. */
-async function openState(
-  { answers, codes }: Parts,
-  state: StateKind,
-  stateRoot: Hex,
-  { pause }: Pace,
-): Promise<StateReader> {
+async function openState({ answers, codes }: DecodedCallEvidence, state: StateKind, stateRoot: Hex, { pause }: Pace) {
   const missing = (path: string, expected: string) => new ProofError('CALL_STATE_MISSING', { path, expected })
   const accounts = new Map<Hex, HeldAccount>()
   for (const [index, { address, storageKeys, answer }] of answers.entries()) {
@@ -75,11 +57,7 @@ async function openState(
 }
 
 /** Refuses whatever the execution did not read, or need not be stated: a bundle must not contain anything of unknown purpose. */
-function verifyUsed(
-  { answers, codes, environment }: Parts & { readonly environment: Environment },
-  proven: Environment,
-  reads: Execution['reads'],
-): void {
+function verifyUsed({ answers, codes, environment }: DecodedCallEvidence, proven: object, reads: Execution['reads']) {
   for (const [index, { address, storageKeys }] of answers.entries()) {
     const slots = reads.slots.get(address)
     if (slots === undefined) throw unused(`answers[${index}]`, `account ${address}`)
@@ -97,34 +75,18 @@ function verifyUsed(
 const unused = (path: string, found: string) => new ProofError('CALL_STATE_UNUSED', { path, found })
 
 /** The values that the anchor of a call proves: those of the header, if L1 holds its hash, and otherwise the timestamp at most. */
-export function provenIn(anchor: Anchored): Environment {
+export function provenIn(anchor: Pick<ProvenBlock, 'stateRoot' | 'finalizedTimestamp' | 'l2Block'>) {
   const header = headerOf(anchor)
   return onlyGiven(header ? environmentIn(header) : { timestamp: anchor.finalizedTimestamp })
 }
 
-type Anchored = Pick<ProvenBlock, 'stateRoot' | 'finalizedTimestamp' | 'l2Block'>
-
-/** The values that the execution read and nothing proves, as a bundle states them. */
-export function encodeEnvironment(
-  stated: Environment,
-  read: ReadonlySet<string>,
-  proven: Environment,
-): CallBundle['environment'] {
-  const entries = Object.entries(stated).filter(([name]) => read.has(name) && !(name in proven))
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, typeof value === 'bigint' ? encodeQuantity(value) : value]),
-  )
-}
-
-const reader = readerOf('EVIDENCE_MALFORMED')
-const BODY_FIELDS = ['chainId', 'hardfork', 'environment', 'call', 'answers', 'codes']
 const CALL_FIELDS = ['from', 'to', 'data', 'value', 'gas'] as const
 
 /** Evidence of a call. Verifying it takes an EVM, and time: see {@link verifyCallEvidence}. */
 const callEvidence: EvidenceForm<'call', 'L2', DecodedCallEvidence, Wanted> = {
   name: 'call',
   layer: 'L2',
-  fields: BODY_FIELDS,
+  fields: ['chainId', 'hardfork', 'environment', 'call', 'answers', 'codes'],
   stated: ['chainId', 'hardfork', 'call'],
   decodeClaim: (stated, head) => decodeCallClaim(stated as CallClaim<Trusted, StateScheme>, head),
   decodeBody: decodeCallEvidence,
@@ -153,27 +115,16 @@ export async function verifyCallEvidence(
 
 async function verifyExecution(body: DecodedCallEvidence, state: StateKind, block: ProvenBlock, pace: Pace) {
   const { call, chainId, hardfork, environment } = body
-  const reader = await openState(body, state, block.stateRoot, pace)
+  const held = await openState(body, state, block.stateRoot, pace)
   const proven = provenIn(block)
-  const context = {
-    chainId,
-    hardfork,
-    // Proven, or stated: the claim says it if nothing proves it.
-    blockNumber: block.l2BlockNumber as bigint,
-    environment: onlyGiven(environment, proven),
-  }
-  const execution = await execute(reader, { ...call, ...FREE }, call.gas, context, pace).catch(toCallError)
+  // Proven, or stated: the claim says it if nothing proves it.
+  const blockNumber = block.l2BlockNumber as bigint
+  const context = { chainId, hardfork, blockNumber, environment: onlyGiven(environment, proven) }
+  const execution = await execute(held, { ...call, ...FREE }, call.gas, context, pace).catch(toCallError)
   verifyUsed(body, proven, execution.reads)
-  const target = await reader.getAccount(call.to)
-  return {
-    chainId,
-    hardfork,
-    environment,
-    call,
-    hasCode: (target?.codeHash ?? EMPTY_CODE_HASH) !== EMPTY_CODE_HASH,
-    gasUsed: execution.gasUsed,
-    ...outcomeOf(execution),
-  }
+  const target = await held.getAccount(call.to)
+  const hasCode = (target?.codeHash ?? EMPTY_CODE_HASH) !== EMPTY_CODE_HASH
+  return { chainId, hardfork, environment, call, hasCode, gasUsed: execution.gasUsed, ...outcomeOf(execution) }
 }
 
 /** Validates the whole claim, so that a wrong one never looks like a fault of the bundle. */
@@ -217,11 +168,7 @@ function verifyExpected({ chainId, hardfork, call }: DecodedCallEvidence, wanted
 }
 
 /** The claim, which then knows the outcome of the consensus part: its hundreds of signatures are verified here, with pauses. */
-async function withConsensus(
-  consensus: unknown,
-  claim: DecodedHeadClaim<'L2'>,
-  pace: Pace,
-): Promise<DecodedHeadClaim<'L2'>> {
+async function withConsensus(consensus: unknown, claim: DecodedHeadClaim<'L2'>, pace: Pace) {
   const { root, beaconBlock } = claim.trusted
   const inSteps = beaconBlock?.verifyConsensus.inSteps
   if (beaconBlock === null || inSteps === undefined || consensus === undefined) return claim
@@ -246,16 +193,15 @@ function outcomeOf({ failure, returnData }: Execution): CallOutcome {
   return failure === 'revert' ? { outcome: 'reverted', revertData: returnData } : { outcome: 'failed' }
 }
 
-const FAULTS_OF_BUNDLES: readonly string[] = ['VALUE_UNPROVEN', 'EXECUTION_FAILED']
-
 /** A value that the bundle does not state is reported as missing, like an account that it does not prove. */
 function toCallError(error: unknown): never {
-  // That the EVM is not installed, or that nobody knows how the rollup would end the call, is no fault of the bundle.
-  if (!isProviderError(error) || !FAULTS_OF_BUNDLES.includes(error.reason)) throw error
+  if (!isProviderError(error)) throw error
   if (error.reason === 'VALUE_UNPROVEN') {
     const { instruction } = error.data
     throw new ProofError('CALL_STATE_MISSING', { path: 'environment', expected: `the value of ${instruction}` })
   }
+  // That the EVM is not installed, or that nobody knows how the rollup would end the call, is no fault of the bundle.
+  if (error.reason !== 'EXECUTION_FAILED') throw error
   const found = excerpt(error.message)
   throw new ProofError('EVIDENCE_MALFORMED', { path: 'call', expected: 'a call that can begin', found })
 }
@@ -305,7 +251,7 @@ function decodeCall(call: unknown) {
   }
 }
 
-function decodeEnvironment(environment: unknown): Environment {
+function decodeEnvironment(environment: unknown) {
   const field = reader.fieldsOf(environment, ENVIRONMENT_FIELDS)
   return readEnvironment(
     (name, bits) => field(name, optional(quantityOf(bits))),

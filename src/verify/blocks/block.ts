@@ -4,17 +4,9 @@ import { optional, unread } from '../../base/json/decoders.ts'
 import { decodeRlp, EMPTY_TRIE_ROOT, encodeRlp } from '../anchor/trie.ts'
 import { mapAt, reader, verifyStated } from './fields.ts'
 import { type BlockClaim, type BlockHeader, decodeBlockClaim, openHeader } from './header.ts'
-import {
-  bloomTest,
-  type Context,
-  type DecodedFilter,
-  type Log,
-  type OpenedReceipt,
-  openReceipts,
-  type Receipt,
-  selectedBy,
-} from './receipts.ts'
-import { contractAddressOf, type OpenedTransaction, openTransactions, type Transaction } from './transactions.ts'
+import type { Context, DecodedFilter, Log, Receipt } from './receipts.ts'
+import { bloomTest, openReceipts, selectedBy } from './receipts.ts'
+import { contractAddressOf, openTransactions, type Transaction } from './transactions.ts'
 
 /** Where something is. */
 interface BlockPlace {
@@ -66,6 +58,8 @@ export interface VerifiedBlock {
   receipts: BlockReceipt[]
 }
 
+const PARTS = ['header', 'transactions', 'receipts'] as const
+
 /** EIP-4844. */
 export const GAS_PER_BLOB = 131_072n
 
@@ -97,65 +91,59 @@ export const GAS_PER_BLOB = 131_072n
  */
 export function verifyBlock(parts: unknown, claim: BlockClaim): VerifiedBlock {
   const expected = decodeBlockClaim(claim)
-  const field = reader.fieldsOf(parts, ['header', 'transactions', 'receipts'])
+  const field = reader.fieldsOf(parts, PARTS)
   const header = field('header', value => openHeader(value, expected))
-  const transactions = field('transactions', list =>
-    mapAt(openBlockTransactions(list, header), ({ open }): BlockTransaction => open()),
-  )
+  const transactions = field('transactions', list => mapAt(openBlockTransactions(list, header), ({ open }) => open()))
   const sent = field('receipts', unread)
   const receipts = openBlockReceipts(sent, header, transactions, transaction => contextOf(transaction, header))
   return { header, transactions, receipts }
-}
-
-/** A transaction in a proven block. */
-export interface OpenedBlockTransaction extends Pick<OpenedTransaction, 'hash' | 'rlp' | 'signed'> {
-  /** What was paid for a unit of gas, in wei. */
-  readonly gasPrice: bigint
-  /** Compares what was sent, but for the sender, with what is proven. @throws ProofError */
-  compare(): void
-  /** Recovers the sender, which takes about a millisecond, and compares what was sent. @throws ProofError */
-  open(): BlockTransaction
 }
 
 function placeOf({ hash, number, timestamp }: BlockHeader): BlockPlace {
   return { blockHash: hash, blockNumber: number, blockTimestamp: timestamp }
 }
 
+export type OpenedBlockTransaction = ReturnType<typeof openBlockTransactions>[number]
+
 /** The transactions of {@link verifyBlock}, each of which is opened when it is needed. @param header proven */
-export const openBlockTransactions = (list: unknown, header: BlockHeader): OpenedBlockTransaction[] =>
+export const openBlockTransactions = (list: unknown, header: BlockHeader) =>
   openTransactions(list, hexToBytes(header.transactionsRoot, 32)).map(({ source, open, ...rest }, transactionIndex) => {
     const gasPrice = effectivePrice(rest.signed, header)
     const placed = { ...placeOf(header), gasPrice }
     return {
       ...rest,
       gasPrice,
+      /** Compares what was sent, but for the sender, with what is proven. */
       compare: () => void verifyStated(source, { hash: rest.hash, transactionIndex, ...placed }),
-      open: () => verifyStated(source, { ...open(), ...placed }),
+      /** Recovers the sender, which takes about a millisecond, and compares what was sent. */
+      open: (): BlockTransaction => verifyStated(source, { ...open(), ...placed }),
     }
   })
 
 /** The receipts of {@link verifyBlock}, one for each transaction. @param contextFor what a transaction says about its receipt */
-export const openBlockReceipts = <T, R extends object, L extends object>(
+export const openBlockReceipts = <T, C extends Context>(
   list: unknown,
   header: BlockHeader,
   transactions: readonly T[],
-  contextFor: (transaction: T) => Context<R, L>,
-): OpenedReceipt<R, L>[] => openAll(list, header, transactions.length, index => contextFor(itemAt(transactions, index)))
+  contextFor: (transaction: T) => C,
+) => openAll(list, header, transactions.length, index => contextFor(itemAt(transactions, index)))
 
 /** @param least how many receipts there must be */
-function openAll<R extends object, L extends object>(
+function openAll<C extends Context>(
   list: unknown,
   header: BlockHeader,
   least: number,
-  contextAt: (index: number) => Context<R, L>,
-): OpenedReceipt<R, L>[] {
+  contextAt: (index: number) => C,
+) {
   const receipts = atPath('receipts', () => {
     const opened = openReceipts(list, hexToBytes(header.receiptsRoot, 32), contextAt)
     if (opened.length < least) throw countMismatch(least, opened.length)
     return opened
   })
-  verifyBloom(header, receipts)
-  return receipts
+  // Whoever searches with the filter in the header skips the block if a log is not in it.
+  const union = receipts.reduce((all, { logsBloom }) => all | BigInt(logsBloom), 0n)
+  if (union === BigInt(header.logsBloom)) return receipts
+  throw new ProofError('BLOCK_BLOOM', { path: 'header.logsBloom', expected: 'that of all logs' })
 }
 
 /** Hash of the empty list. */
@@ -166,44 +154,24 @@ export function deriveBody(header: BlockHeader, rlp: Hex, transactions: readonly
   const { sha3Uncles, withdrawalsRoot } = own(header)
   const uncles: [] | undefined = sha3Uncles === NO_UNCLES ? [] : undefined
   const withdrawals: [] | undefined = withdrawalsRoot === EMPTY_TRIE_ROOT ? [] : undefined
-  const size = encodeBlock(rlp, header, transactions)?.length
-  return { uncles, withdrawals, ...(size !== undefined && { size }) }
-}
-
-/** The RLP of a whole block without uncles and withdrawals; null for any other. @param rlp that of the header */
-function encodeBlock(
-  rlp: Hex,
-  header: Pick<BlockHeader, 'sha3Uncles' | 'withdrawalsRoot'>,
-  transactions: readonly OpenedBlockTransaction[],
-): Uint8Array | null {
-  const { sha3Uncles, withdrawalsRoot } = own(header)
-  if (sha3Uncles !== NO_UNCLES || (withdrawalsRoot ?? EMPTY_TRIE_ROOT) !== EMPTY_TRIE_ROOT) return null
+  if (uncles === undefined || (withdrawalsRoot && withdrawals === undefined)) return { uncles, withdrawals }
   // A typed transaction is a string in the block, a legacy one a list.
   const listed = transactions.map(({ rlp, signed }) => (signed.type === 0 ? decodeRlp(rlp) : rlp))
-  return encodeRlp([decodeRlp(hexToBytes(rlp, hexLength(rlp))), listed, [], ...(withdrawalsRoot ? [[]] : [])])
+  const block = [decodeRlp(hexToBytes(rlp, hexLength(rlp))), listed, uncles, ...(withdrawals ? [withdrawals] : [])]
+  return { uncles, withdrawals, size: encodeRlp(block).length }
 }
 
 /** A proven log in a proven block, before its transaction is known. */
 type PlacedLog = Log & BlockPlace
 
-/**
- * All logs of a block, by receipt: those of {@link verifyBlock}, without the senders. What the receipts say about their transactions
- * is compared with these, if they are known.
- */
-export function openBlockLogs(
-  list: unknown,
-  header: BlockHeader,
-  transactions?: readonly OpenedBlockTransaction[],
-): PlacedLog[][] {
+/** All logs of a block, by receipt. If the transactions are known, what the receipts say about them is compared. */
+export function openBlockLogs(list: unknown, header: BlockHeader, transactions?: readonly OpenedBlockTransaction[]) {
   const place = placeOf(header)
   const contextAt = (index: number) => {
     if (transactions === undefined) return { receipt: place, log: place }
     const { hash: transactionHash, gasPrice: effectiveGasPrice, signed } = itemAt(transactions, index)
-    const { type, to } = signed
-    return {
-      receipt: { ...place, transactionHash, effectiveGasPrice, type, to },
-      log: { ...place, transactionHash },
-    }
+    const log = { ...place, transactionHash }
+    return { log, receipt: { ...log, effectiveGasPrice, type: signed.type, to: signed.to } }
   }
   return openAll(list, header, 0, contextAt).map(({ logs }) => logs)
 }
@@ -212,18 +180,8 @@ export function openBlockLogs(
 export const withTransactions = (logs: readonly PlacedLog[], transactions: readonly { hash: Hex }[]): BlockLog[] =>
   logs.map(log => ({ ...log, transactionHash: itemAt(transactions, log.transactionIndex).hash }))
 
-/** Whoever searches with the filter in the header skips the block if a log is not in it. */
-function verifyBloom({ logsBloom }: BlockHeader, receipts: readonly Pick<Receipt, 'logsBloom'>[]): void {
-  const union = receipts.reduce((all, receipt) => all | BigInt(receipt.logsBloom), 0n)
-  if (union === BigInt(logsBloom)) return
-  throw new ProofError('BLOCK_BLOOM', { path: 'header.logsBloom', expected: 'that of all logs' })
-}
-
 /** EIP-1559. A block before London has no base fee. */
-export const effectivePrice = (
-  signed: Pick<Transaction, 'gasPrice' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
-  header: Pick<BlockHeader, 'baseFeePerGas'>,
-): bigint => {
+export function effectivePrice(signed: Partial<Transaction>, header: Pick<BlockHeader, 'baseFeePerGas'>): bigint {
   const { baseFeePerGas = 0n } = own(header)
   const { gasPrice = 0n, maxFeePerGas = gasPrice, maxPriorityFeePerGas = gasPrice } = own(signed)
   const price = baseFeePerGas + maxPriorityFeePerGas
@@ -235,12 +193,12 @@ export function contextOf(transaction: BlockTransaction, header: BlockHeader) {
   const { hash: transactionHash, type, from, to, nonce, gasPrice, blobVersionedHashes = [] } = own(transaction)
   const contractAddress = to === null ? contractAddressOf(from, nonce) : null
   const blobGasUsed = GAS_PER_BLOB * BigInt(blobVersionedHashes.length)
-  const sent = { type, from, to, contractAddress, effectiveGasPrice: gasPrice, blobGasUsed }
-  return { receipt: { ...place, transactionHash, ...sent }, log: { ...place, transactionHash } }
+  const log = { ...place, transactionHash }
+  return { log, receipt: { ...log, type, from, to, contractAddress, effectiveGasPrice: gasPrice, blobGasUsed } }
 }
 
 /** For a receipt of which only what is hashed is wanted. */
-export const NO_CONTEXT: Context<object, object> = { receipt: {}, log: {} }
+export const NO_CONTEXT: Context = { receipt: {}, log: {} }
 
 function itemAt<T>(transactions: readonly T[], index: number): T {
   const item = transactions[index]
@@ -252,30 +210,22 @@ const countMismatch = (transactions: number, receipts: number) =>
   refusal('BLOCK_COUNT_MISMATCH', plural(transactions, 'receipt'), receipts)
 
 /** What one block of a range proves about the logs that are searched for. */
-export interface SearchedBlock {
-  readonly header: BlockHeader
-  readonly logs: readonly BlockLog[]
-  /** How many receipts were verified; null if none needed to be. */
-  readonly receiptCount: number | null
-}
-
-const PARTS = ['header', 'transactions', 'receipts'] as const
+export type SearchedBlock = ReturnType<ReturnType<typeof searchBlocks>['verify']>
 
 /** Searches blocks, newest first. Those after `toBlock`, the last of the range, only lead there. */
 export function searchBlocks(filter: DecodedFilter, toBlock: bigint) {
   const [isSelected, mayBeIn] = [selectedBy(filter), bloomTest(filter)]
   const isSearched = ({ number, logsBloom }: BlockHeader) => number <= toBlock && mayBeIn(logsBloom)
   return {
-    /** Whether a log is selected. */
     isSelected,
     /** Whether the receipts of a block are needed, whose header is proven. */
     isSearched,
     /**
      * Verifies a block against the hash and number that the block after it proves. A block consists of what proves its logs, and
      * no more: its header, its receipts unless the bloom filter in the header rules out such logs, and its transactions if there is
-     * such a log.
+     * such a log. If it needs no receipts, their count is null.
      */
-    verify(parts: unknown, claim: BlockClaim): SearchedBlock {
+    verify(parts: unknown, claim: BlockClaim) {
       const field = reader.fieldsOf(parts, PARTS)
       const header = field('header', value => openHeader(value, claim))
       const sent = field('receipts', onlyIf(isSearched(header)))

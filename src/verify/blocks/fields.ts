@@ -11,7 +11,7 @@ import { MAX_DATA_LENGTH, MAX_LISTED } from './limits.ts'
 export const reader = /* @__PURE__ */ readerOf('BLOCK_MALFORMED')
 
 /** A quantity of at most `bits` bits: in RLP, an integer without leading zeros. */
-export const uint =
+const uint =
   (bits: number) =>
   (value: unknown): bigint => {
     const text = reader.string(value)
@@ -20,13 +20,8 @@ export const uint =
     return number
   }
 
-export const uint64 = /* @__PURE__ */ uint(64)
-export const uint256 = /* @__PURE__ */ uint(256)
-export const decodeHash = /* @__PURE__ */ hexOf(reader, 32)
-export const decodeAddress = /* @__PURE__ */ hexOf(reader, 20)
-
 /** In lower case. The text is not spelled again, because that would take many times its memory. */
-export function decodeData(value: unknown): Hex {
+function decodeData(value: unknown): Hex {
   const text = reader.string(value)
   bytesUpTo(reader, MAX_DATA_LENGTH, 'BLOCK_TOO_LARGE')(text)
   return lowerCase(text)
@@ -42,10 +37,21 @@ export type TransactionType = 0 | 1 | 2 | 3 | 4
 
 /** Old endpoints leave out the type of a legacy transaction. Other chains have types of their own. */
 export function decodeType(value: unknown): TransactionType {
-  const type = value === undefined ? 0n : uint64(value)
+  const type = value === undefined ? 0n : uint(64)(value)
   if (type > 4n) throw refusal('BLOCK_TYPE_UNKNOWN', 'a type of Ethereum, 0 to 4', encodeQuantity(type))
   // In range: it was just compared.
   return Number(type) as TransactionType
+}
+
+/** Decoders of what is no list. */
+export const scalar = {
+  type: decodeType,
+  uint,
+  uint64: /* @__PURE__ */ uint(64),
+  uint256: /* @__PURE__ */ uint(256),
+  hash: /* @__PURE__ */ hexOf(reader, 32),
+  address: /* @__PURE__ */ hexOf(reader, 20),
+  data: decodeData,
 }
 
 /** RLP of an integer, of bytes, of no address, or of a list; of an object, its fields in their order. */
@@ -61,12 +67,10 @@ export const encodeTyped = (type: TransactionType, items: RlpItem[]): Uint8Array
 
 /** Maps a list. An error has the index in its path. */
 export const mapAt = <T, U>(list: readonly T[], map: (item: T, index: number) => U): U[] =>
-  list.map((item, index) =>
-    atPath(
-      () => `[${index}]`,
-      () => map(item, index),
-    ),
-  )
+  list.map((item, index) => {
+    const place = () => `[${index}]`
+    return atPath(place, () => map(item, index))
+  })
 
 /**
  * Compares what was sent with what is proven, field by field. What was sent is never passed on. A missing field, or null,
@@ -77,14 +81,11 @@ export function verifyStated<T extends object>(sent: unknown, proven: T): T {
   for (const [name, value] of Object.entries(proven)) {
     const stated = fields[name]
     if (stated === undefined || Array.isArray(value)) continue
-    const [expected, found] = [spell(value), typeof stated === 'string' ? stated.toLowerCase() : stated]
+    const expected = typeof value === 'bigint' || typeof value === 'number' ? encodeQuantity(BigInt(value)) : value
+    const found = typeof stated === 'string' ? stated.toLowerCase() : stated
     if (found === expected) continue
     const shown = typeof found === 'string' ? excerpt(found) : kindOf(found)
     throw new ProofError('BLOCK_FIELD_MISMATCH', { path: name, expected: `${expected ?? 'nothing'}`, found: shown })
   }
   return proven
 }
-
-/** As JSON-RPC spells it, in lower case. */
-const spell = (value: unknown): unknown =>
-  typeof value === 'bigint' || typeof value === 'number' ? encodeQuantity(BigInt(value)) : value

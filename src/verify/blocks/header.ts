@@ -186,7 +186,9 @@ const reader = /* @__PURE__ */ readerOf('ARGUMENT_INVALID')
  * ```
  */
 export function readBlockHash(proven: ProvenHistory, claim: HistoryClaim): Hex {
-  const { number, stateBlock } = decodeClaim(claim)
+  const stated = readOptions('', claim, ['number', 'stateBlock'])
+  const number = verifyUint('number', stated.number, 64)
+  const stateBlock = verifyUint('stateBlock', stated.stateBlock, 64)
   const { account, value } = atPath('proven', () => decodeProven(proven, historySlot(number)))
   if (number >= stateBlock || stateBlock - number > WINDOW) {
     throw refusal('HISTORY_OUTSIDE_WINDOW', `a block from ${firstInWindow(stateBlock)} to ${stateBlock - 1n}`, number)
@@ -194,11 +196,6 @@ export function readBlockHash(proven: ProvenHistory, claim: HistoryClaim): Hex {
   if (account === null) throw new ProofError('HISTORY_NO_CONTRACT', { expected: `an account ${historyContract}` })
   if (isZero(value)) throw refusal('HISTORY_NO_HASH', `the hash of block ${number}`, 'zero')
   return bytesToHex(value)
-}
-
-function decodeClaim(claim: HistoryClaim): HistoryClaim {
-  const { number, stateBlock } = readOptions('', claim, ['number', 'stateBlock'])
-  return { number: verifyUint('number', number, 64), stateBlock: verifyUint('stateBlock', stateBlock, 64) }
 }
 
 export function decodeProven(proven: ProvenHistory, slot: Hex): { account: object | null; value: Uint8Array } {

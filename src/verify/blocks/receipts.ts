@@ -3,20 +3,7 @@ import { byteAt, bytesToHex, type Hex } from '../../base/bytes.ts'
 import { atPath, ProofError, refusal } from '../../base/errors.ts'
 import { readHex, readOptions } from '../../base/options.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
-import {
-  decodeAddress,
-  decodeData,
-  decodeHash,
-  decodeType,
-  encodeTyped,
-  listOf,
-  mapAt,
-  reader,
-  type TransactionType,
-  toRlp,
-  uint64,
-  verifyStated,
-} from './fields.ts'
+import { encodeTyped, listOf, mapAt, reader, scalar, type TransactionType, toRlp, verifyStated } from './fields.ts'
 import { MAX_TOPICS, MAX_TRANSACTIONS } from './limits.ts'
 import { verifyListRoot } from './ordered-trie.ts'
 
@@ -60,13 +47,13 @@ type DecodedLog = ReturnType<typeof decodeLog>
 
 export function decodeLog(source: unknown) {
   const field = reader.fieldsOf(source, ['address', 'topics', 'data'])
-  const [address, topics] = [field('address', decodeAddress), field('topics', listOf(decodeHash, MAX_TOPICS))]
-  return { source, fields: { address, topics, data: field('data', decodeData) } }
+  const [address, topics] = [field('address', scalar.address), field('topics', listOf(scalar.hash, MAX_TOPICS))]
+  return { source, fields: { address, topics, data: field('data', scalar.data) } }
 }
 
 /** Since Byzantium, a receipt has a status in place of a state root. */
 function decodeStatus(value: unknown): bigint {
-  const status = uint64(value)
+  const status = scalar.uint64(value)
   if (status > 1n) throw refusal('RECEIPT_STATUS', '0 or 1', status)
   return status
 }
@@ -75,9 +62,9 @@ export function decodeReceipt(source: unknown) {
   const field = reader.fieldsOf(source, ['type', 'status', 'cumulativeGasUsed', 'logsBloom', 'logs'])
   return {
     source,
-    type: field('type', decodeType),
+    type: field('type', scalar.type),
     status: field('status', decodeStatus),
-    cumulativeGasUsed: field('cumulativeGasUsed', uint64),
+    cumulativeGasUsed: field('cumulativeGasUsed', scalar.uint64),
     logsBloom: field('logsBloom', value => bytesToHex(reader.bytesOf(BLOOM_LENGTH)(value))),
     logs: field('logs', listOf(decodeLog)),
   }
@@ -113,19 +100,13 @@ export function bloomOf(logs: readonly DecodedLog[], known = new Map<Hex, readon
 }
 
 /** What is known of a receipt and of its logs from elsewhere: from the header, and from the transaction. */
-export interface Context<R extends object, L extends object> {
-  readonly receipt: R
-  readonly log: L
+export interface Context {
+  readonly receipt: object
+  readonly log: object
 }
 
-export type OpenedReceipt<R extends object, L extends object> = Omit<Receipt, 'logs'> & R & { logs: (Log & L)[] }
-
 /** {@link verifyReceipts}. @param contextOf what else is proven about the receipt at an index */
-export function openReceipts<R extends object, L extends object>(
-  list: unknown,
-  root: Uint8Array,
-  contextOf: (index: number) => Context<R, L>,
-): OpenedReceipt<R, L>[] {
+export function openReceipts<C extends Context>(list: unknown, root: Uint8Array, contextOf: (index: number) => C) {
   const decoded = listOf(decodeReceipt, MAX_TRANSACTIONS)(list)
   verifyListRoot('RECEIPTS_ROOT_MISMATCH', decoded.map(encodeReceipt), root)
   const known = new Map<Hex, readonly number[]>()
@@ -137,7 +118,7 @@ export function openReceipts<R extends object, L extends object>(
     if (gasUsed < 0n) throw refusal('RECEIPT_GAS', `at least ${cumulativeGasUsed - gasUsed}`, cumulativeGasUsed)
     const bloom = bytesToHex(bloomOf(sent, known))
     if (logsBloom !== bloom) throw new ProofError('RECEIPT_BLOOM', { path: 'logsBloom', expected: 'that of its logs' })
-    const context = contextOf(transactionIndex)
+    const context: { readonly receipt: C['receipt']; readonly log: C['log'] } = contextOf(transactionIndex)
     const logs = atPath('logs', () =>
       mapAt(sent, ({ source, fields }) => {
         const derived = { logIndex: logIndex++, transactionIndex, removed: false } as const
@@ -205,14 +186,11 @@ export function bloomTest(filter: LogFilter): (logsBloom: Hex) => boolean {
 }
 
 /** A validated filter, in lower case: each list is sorted, and nothing is in it twice. An empty list: anything. */
-export interface DecodedFilter {
-  readonly address: readonly Hex[]
-  readonly topics: readonly (readonly Hex[])[]
-}
+export type DecodedFilter = ReturnType<typeof decodeFilter>
 
 const FIELDS = ['address', 'topics'] as const
 
-export function decodeFilter(filter: LogFilter): DecodedFilter {
+export function decodeFilter(filter: LogFilter) {
   const { address, topics = [] } = readOptions('', filter, FIELDS, FIELDS)
   const decoded = {
     address: decodeChoice('address', address, 20),

@@ -6,46 +6,18 @@ import { optional } from '../../base/json/decoders.ts'
 import { readOptions } from '../../base/options.ts'
 import { encodeRlp } from '../anchor/trie.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
-import {
-  decodeAddress,
-  decodeData,
-  decodeHash,
-  decodeType,
-  encodeTyped,
-  listOf,
-  mapAt,
-  reader,
-  type TransactionType,
-  toRlp,
-  uint,
-  uint64,
-  uint256,
-  verifyStated,
-} from './fields.ts'
+import { encodeTyped, listOf, mapAt, reader, scalar, type TransactionType, toRlp, verifyStated } from './fields.ts'
 import { MAX_TRANSACTIONS } from './limits.ts'
 import { verifyListRoot } from './ordered-trie.ts'
 
-interface Signature {
-  /** Below the order of the curve, not zero. */
-  readonly r: bigint
-  /** At most half the order of the curve, not zero (EIP-2). */
-  readonly s: bigint
-  /** 0 or 1: which of two points has r as its x-coordinate. */
-  readonly yParity: number
-}
-
-/** Recovers who signed. @param digest of what was signed, 32 bytes */
-function recoverSender(digest: Uint8Array, { r, s, yParity }: Signature): Hex {
+/** Who signed. @param digest of what was signed, 32 bytes @param yParity which of two points has r as its x-coordinate */
+function recoverSender(digest: Uint8Array, { r, s, yParity }: Pick<Transaction, 'r' | 's' | 'yParity'>): Hex {
   const order = secp256k1.Point.Fn.ORDER
   if (r === 0n || r >= order) throw refusal('TRANSACTION_SIGNATURE', 'r from 1 to below the order of the curve', r)
   if (s === 0n || s > order / 2n) throw refusal('TRANSACTION_SIGNATURE', 's from 1 to half the order of the curve', s)
-  return addressOf(recoverKey(digest, { r, s, yParity }))
-}
-
-/** The key's two coordinates, 64 bytes. */
-function recoverKey(digest: Uint8Array, { r, s, yParity }: Signature): Uint8Array {
   try {
-    return new secp256k1.Signature(r, s, yParity).recoverPublicKey(digest).toBytes(false).subarray(1)
+    // The two coordinates of the key.
+    return addressOf(new secp256k1.Signature(r, s, yParity).recoverPublicKey(digest).toBytes(false).subarray(1))
   } catch {
     // No point of the curve has this r, or the key would be the point at infinity.
     throw new ProofError('TRANSACTION_SENDER', { expected: 'the signature of a public key' })
@@ -58,7 +30,7 @@ export const contractAddressOf = (sender: Hex, nonce: bigint): Hex => addressOf(
 const addressOf = (preimage: Uint8Array): Hex => bytesToHex(keccak256(preimage).subarray(12))
 
 /** An address, and slots of it, that a transaction announces (EIP-2930). */
-interface AccessListEntry {
+export interface AccessListEntry {
   /** 20 bytes. */
   address: Hex
   /** 32 bytes each. */
@@ -66,7 +38,7 @@ interface AccessListEntry {
 }
 
 /** An account's permission to run the code of an address (EIP-7702), as signed. Whether it took effect is not proven. */
-interface Authorization {
+export interface Authorization {
   /** The chain on which it holds; 0: every chain. */
   chainId: bigint
   /** The code's address, 20 bytes. */
@@ -123,34 +95,36 @@ export interface Transaction {
   yParity: number
   /** Not zero. */
   r: bigint
-  /** Not zero, at most half the order of the curve. */
+  /** Not zero, at most half the order of the curve (EIP-2). */
   s: bigint
 }
 
 const decodeEntry = (item: unknown): AccessListEntry => {
   const field = reader.fieldsOf(item, ['address', 'storageKeys'])
-  return { address: field('address', decodeAddress), storageKeys: field('storageKeys', listOf(decodeHash)) }
+  return { address: field('address', scalar.address), storageKeys: field('storageKeys', listOf(scalar.hash)) }
 }
 
 const decodeAuthorization = (item: unknown): Authorization => {
   const field = reader.fieldsOf(item, ['chainId', 'address', 'nonce', 'yParity', 'r', 's'])
-  const [chainId, address, nonce] = [field('chainId', uint256), field('address', decodeAddress), field('nonce', uint64)]
-  return { chainId, address, nonce, yParity: field('yParity', uint(8)), r: field('r', uint256), s: field('s', uint256) }
+  const { uint, uint64, uint256 } = scalar
+  const [chainId, address] = [field('chainId', uint256), field('address', scalar.address)]
+  const [nonce, yParity] = [field('nonce', uint64), field('yParity', uint(8))]
+  return { chainId, address, nonce, yParity, r: field('r', uint256), s: field('s', uint256) }
 }
 
 const DECODERS = {
-  chainId: uint256,
-  nonce: uint64,
-  gasPrice: uint256,
-  maxPriorityFeePerGas: uint256,
-  maxFeePerGas: uint256,
-  gas: uint64,
-  to: (value: unknown) => optional(decodeAddress)(value) ?? null,
-  value: uint256,
-  input: decodeData,
+  chainId: scalar.uint256,
+  nonce: scalar.uint64,
+  gasPrice: scalar.uint256,
+  maxPriorityFeePerGas: scalar.uint256,
+  maxFeePerGas: scalar.uint256,
+  gas: scalar.uint64,
+  to: (value: unknown) => optional(scalar.address)(value) ?? null,
+  value: scalar.uint256,
+  input: scalar.data,
   accessList: /* @__PURE__ */ listOf(decodeEntry),
-  maxFeePerBlobGas: uint256,
-  blobVersionedHashes: /* @__PURE__ */ listOf(decodeHash),
+  maxFeePerBlobGas: scalar.uint256,
+  blobVersionedHashes: /* @__PURE__ */ listOf(scalar.hash),
   authorizationList: /* @__PURE__ */ listOf(decodeAuthorization),
 }
 type FieldName = keyof typeof DECODERS
@@ -174,18 +148,18 @@ type Decoded = ReturnType<typeof decodeTransaction>
 
 function decodeTransaction(source: unknown) {
   const field = reader.fieldsOf(source, NAMES)
-  const type = field('type', decodeType)
+  const type = field('type', scalar.type)
   // The decoders give the fields their types.
   const fields: Fields = Object.fromEntries(LAYOUTS[type].map(name => [name, field<unknown>(name, DECODERS[name])]))
   // Endpoints name the parity of a typed transaction by either name.
-  const parity = type === 0 ? undefined : field('yParity', optional(uint256))
-  return { source, type, fields, v: parity ?? field('v', uint256), r: field('r', uint256), s: field('s', uint256) }
+  const parity = type === 0 ? undefined : field('yParity', optional(scalar.uint256))
+  const [v, r, s] = [parity ?? field('v', scalar.uint256), field('r', scalar.uint256), field('s', scalar.uint256)]
+  // It is hashed, without the bytes by which a block holds it.
+  const rlp = encodeTyped(type, [...payloadOf(fields), ...[v, r, s].map(toRlp)])
+  return { source, type, fields, v, r, s, rlp }
 }
 
-const payloadOf = ({ fields }: Decoded) => Object.values(fields).map(toRlp)
-
-const encodeTransaction = (decoded: Decoded): Uint8Array =>
-  encodeTyped(decoded.type, [...payloadOf(decoded), ...[decoded.v, decoded.r, decoded.s].map(toRlp)])
+const payloadOf = (fields: Fields) => Object.values(fields).map(toRlp)
 
 /** EIP-155: the v of a legacy transaction holds the chain. */
 function decodeParity({ type, v }: Decoded): { yParity: number; legacyChainId: bigint | null } {
@@ -208,33 +182,19 @@ function openTransaction(decoded: Decoded, hash: Hex, transactionIndex: number):
   verifyRules(decoded)
   const { yParity, legacyChainId } = decodeParity(decoded)
   const replayGuard = type === 0 && legacyChainId !== null ? [legacyChainId, 0n, 0n].map(toRlp) : []
-  const from = recoverSender(keccak256(encodeTyped(type, [...payloadOf(decoded), ...replayGuard])), { r, s, yParity })
+  const from = recoverSender(keccak256(encodeTyped(type, [...payloadOf(fields), ...replayGuard])), { r, s, yParity })
   const proven = { type, hash, transactionIndex, from, chainId: legacyChainId }
   // The layout of the type has all fields that are not optional.
   return { ...proven, ...fields, v, yParity, r, s } as Transaction
 }
 
-/** A transaction whose place in the block is proven, and what was sent for it, which may say more. */
-export interface OpenedTransaction {
-  readonly source: unknown
-  readonly hash: Hex
-  /** Its encoding, which is hashed, without the bytes by which a block holds it. */
-  readonly rlp: Uint8Array
-  readonly signed: Pick<Transaction, 'type'> & Fields
-  /** Recovers the sender, which takes about a millisecond. @throws ProofError `TRANSACTION_*` */
-  open(): Transaction
-}
-
-/** {@link verifyTransactions}, without comparing what else was sent. */
-export function openTransactions(list: unknown, root: Uint8Array): OpenedTransaction[] {
-  const decoded = listOf(item => {
-    const transaction = decodeTransaction(item)
-    return { transaction, rlp: encodeTransaction(transaction) }
-  }, MAX_TRANSACTIONS)(list)
+/** {@link verifyTransactions}, without comparing what else was sent. Each `open` recovers a sender: about a millisecond. */
+export function openTransactions(list: unknown, root: Uint8Array) {
+  const decoded = listOf(decodeTransaction, MAX_TRANSACTIONS)(list)
   const encoded = decoded.map(({ rlp }) => rlp)
   verifyListRoot('TRANSACTIONS_ROOT_MISMATCH', encoded, root)
-  return decoded.map(({ transaction, rlp }, index) => {
-    const { source, type, fields } = transaction
+  return decoded.map((transaction, index) => {
+    const { source, type, fields, rlp } = transaction
     const hash = bytesToHex(keccak256(rlp))
     return { source, hash, rlp, signed: { type, ...fields }, open: () => openTransaction(transaction, hash, index) }
   })
