@@ -17,13 +17,7 @@ export const quantityOf = (bits: number) => (value: unknown) => {
 }
 
 /** The known fields of a document with `proofCount` proofs, and of its texts those that match. */
-export function knownFields(
-  path: string,
-  source: unknown,
-  shape: Shape,
-  proofCount: number,
-  texts = /^0x[0-9a-f]*$/i,
-): unknown {
+export function knownFields(path: string, source: unknown, shape: Shape, proofCount: number, texts = /^0x[0-9a-f]*$/i) {
   const limit = proofCount * MAX_PROOF_LENGTH
   let left = limit
   const admission: Admission = {

@@ -174,10 +174,7 @@ function verifyL2Header({ l2Header, l2BlockNumber: number }: NonNullable<Decoded
 }
 
 /** Verifies what leads from the trusted value to a state of L1. */
-function verifyL1State(
-  head: DecodedHead,
-  { kind, root, beaconBlock: trusted }: DecodedHeadClaim['trusted'],
-): ProvenBlock {
+function verifyL1State(head: DecodedHead, { kind, root, beaconBlock: trusted }: DecodedHeadClaim['trusted']) {
   const proven = trusted && verifyConsensus(head.consensus, trusted, root)
   if (proven) {
     const l1Block = verifyFinalizedL1Header(head, proven.l1BlockHash)

@@ -213,9 +213,15 @@ export function hashUnknown(
   recall: (message: Uint8Array, index: number) => Uint8Array | undefined,
   hashBatch: Hasher['hashBatch'],
 ): Uint8Array[] {
-  const known = messages.map(recall)
-  const unknown = messages.filter((_, index) => known[index] === undefined)
-  const hashed = unknown.length === 0 ? unknown : hashBatch(unknown)
+  const unknown: Uint8Array[] = []
+  const known = messages.map((message, index) => {
+    const digest = recall(message, index)
+    if (digest === undefined) unknown.push(message)
+    return digest
+  })
+  // Often a memory has them all.
+  if (unknown.length === 0) return known as Uint8Array[]
+  const hashed = hashBatch(unknown)
   let next = 0
   // There are as many digests as messages: otherwise, nothing is verified.
   return known.map(digest => digest ?? hashed[next++] ?? zeroDigest())
