@@ -171,7 +171,6 @@ function decodeData(item: RlpItem | undefined, length = Number.POSITIVE_INFINITY
 function decodeNumber(item: RlpItem | undefined, maxLength: number): bigint {
   const value = decodeInteger(decodeData(item), maxLength)
   if (value !== null) return value
-  throw new ProofError('HEADER_QUANTITY', {
-    expected: `an integer of at most ${maxLength} bytes without leading zeros`,
-  })
+  const expected = `an integer of at most ${maxLength} bytes without leading zeros`
+  throw new ProofError('HEADER_QUANTITY', { expected })
 }

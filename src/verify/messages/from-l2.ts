@@ -147,13 +147,12 @@ export function readClaim(claim: MessageClaim) {
   }
 }
 
-type Values<Keys extends readonly Hex[]> = { -readonly [Index in keyof Keys]: bigint }
-
 /** The values of these slots of the rollup contract, as numbers, and the code behind the proxy. */
 export function readSlots<Keys extends readonly Hex[]>(proof: unknown, keys: Keys, contract: DecodedContract) {
   const { storage, implementation } = openContract(proof, contract, keys)
   // A proof of fewer slots was refused: what is not proven has no value, not even zero.
-  return { values: storage.map(({ value }) => BigInt(value)) as Values<Keys>, implementation }
+  const values = storage.map(({ value }) => BigInt(value)) as { -readonly [Index in keyof Keys]: bigint }
+  return { values, implementation }
 }
 
 /** What a claim on L1 sends. */

@@ -1,13 +1,5 @@
 import { decodeArgument } from '../../base/arguments.ts'
-import {
-  bigintToBytes,
-  bytesToBigint,
-  bytesToHex,
-  concatBytes,
-  type Hex,
-  hexLength,
-  hexToBytes,
-} from '../../base/bytes.ts'
+import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex, hexToBytes } from '../../base/bytes.ts'
 import { atPath } from '../../base/errors.ts'
 import { readOptions, verifyUint } from '../../base/options.ts'
 import { readSlots } from '../anchor/rollup.ts'
@@ -115,7 +107,7 @@ export function readMessageLog(source: unknown): { readonly address: Hex; readon
   const { address, topics, data } = decoded.value
   const [topic, from, to, hash] = topics
   if (topic !== MESSAGE_SENT || from === undefined || to === undefined || hash === undefined) return null
-  const bytes = hexToBytes(data, hexLength(data))
+  const bytes = decodeArgument('data', data)
   const wordAt = (index: number) => bytesToBigint(bytes.subarray(index * WORD, (index + 1) * WORD))
   const end = LOG_HEAD + (bytes.length < LOG_HEAD ? 0 : Number(wordAt(4)))
   if (end > bytes.length) return null

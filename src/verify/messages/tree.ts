@@ -79,14 +79,13 @@ function makeTree(leaves: readonly Uint8Array[], empty: readonly Uint8Array[]): 
     const below = nodes
     nodes = below.flatMap((left, index) => (index % 2 === 0 ? [hashPair(left, below[index + 1] ?? none)] : []))
   }
-  const [root = new Uint8Array(0)] = nodes
-  const ofTree = bytesToHex(root)
+  const root = bytesToHex(nodes[0] ?? new Uint8Array(0))
   const proofs = leaves.map((_, leafIndex) => ({
-    root: ofTree,
+    root,
     leafIndex,
     proof: empty.map((none, height) => levels[height]?.[(leafIndex >>> height) ^ 1] ?? bytesToHex(none)),
   }))
-  return { root: ofTree, proofs }
+  return { root, proofs }
 }
 
 /** Reads the place of a message, and verifies that its path leads from the message to the root. */
