@@ -150,13 +150,15 @@ const gloasState = { finalizedRoot: 735, currentCommittee: 2945, nextCommittee: 
 /** In the body: the hash of the parent execution block. */
 export const GLOAS_EXECUTION = 2856
 
-const layouts: ReadonlyMap<string, Layout> = /* @__PURE__ */ new Map<string, Layout>([
-  ['capella', { ...altairState, execution: 25, executionKind: 'capella' }],
-  ['deneb', { ...altairState, execution: 25, executionKind: 'deneb' }],
-  ['electra', { ...electraState, execution: 25, executionKind: 'deneb' }],
-  ['fulu', { ...electraState, execution: 25, executionKind: 'deneb' }],
-  ['gloas', { ...gloasState, execution: GLOAS_EXECUTION, executionKind: 'gloas' }],
-])
+/** Made by a function, so that bundlers leave it out where only the clock is used. */
+const layouts = /* @__PURE__ */ (() =>
+  new Map<string, Layout>([
+    ['capella', { ...altairState, execution: 25, executionKind: 'capella' }],
+    ['deneb', { ...altairState, execution: 25, executionKind: 'deneb' }],
+    ['electra', { ...electraState, execution: 25, executionKind: 'deneb' }],
+    ['fulu', { ...electraState, execution: 25, executionKind: 'deneb' }],
+    ['gloas', { ...gloasState, execution: GLOAS_EXECUTION, executionKind: 'gloas' }],
+  ]))()
 
 /** Forks without execution headers in light-client data. */
 const EARLY_FORKS = ['phase0', 'altair', 'bellatrix']
