@@ -1,6 +1,10 @@
 /** The known parts of a document: a scalar, the fields of an object, or the shape of the items of an array. */
 export type Shape = 'scalar' | { readonly fields?: Readonly<Record<string, Shape>>; readonly items?: Shape }
 
+export const scalars = (names: readonly string[]): Shape => ({
+  fields: Object.fromEntries(names.map(name => [name, 'scalar'] as const)),
+})
+
 /** How {@link pickKnown} treats the values that it copies. */
 export interface Admission {
   /** Called before each value is copied, with its length in characters. Throws if the total is too large. */

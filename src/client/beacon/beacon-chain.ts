@@ -57,7 +57,6 @@ export interface BeaconSource {
   maxTrustedAgeSeconds?: number | undefined
 }
 
-/** What is proven from a trusted block. */
 interface Proven {
   readonly bootstrap: unknown
   readonly trusted: VerifiedBootstrap

@@ -1,7 +1,7 @@
 import type { Hex } from '../../base/bytes.ts'
 import { atPath } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
-import { type Admission, isGiven, pickKnown, readOwn, type Shape } from '../../base/json/known-fields.ts'
+import { type Admission, isGiven, pickKnown, readOwn, type Shape, scalars } from '../../base/json/known-fields.ts'
 import {
   type OpenedBlockTransaction,
   openBlockLogs,
@@ -136,12 +136,9 @@ export function searchLogs(source: BlockSource, newest: BlockClaim, { filter, fr
 const ADMISSION: Admission = { charge: () => {}, admitText: text => (/^0x[0-9a-f]*$/i.test(text) ? text : null) }
 
 const TEXTS: Shape = { items: 'scalar' }
-const AUTHORIZATION: Shape = {
-  fields: { chainId: 'scalar', address: 'scalar', nonce: 'scalar', yParity: 'scalar', r: 'scalar', s: 'scalar' },
-}
 const LISTS: Readonly<Record<string, Shape>> = {
   accessList: { items: { fields: { address: 'scalar', storageKeys: TEXTS } } },
-  authorizationList: { items: AUTHORIZATION },
+  authorizationList: { items: /* @__PURE__ */ scalars(['chainId', 'address', 'nonce', 'yParity', 'r', 's']) },
   blobVersionedHashes: TEXTS,
   logs: { items: { fields: { address: 'scalar', data: 'scalar', topics: TEXTS } } },
 }

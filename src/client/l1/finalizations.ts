@@ -4,7 +4,7 @@ import { allOf, only, type Work } from '../sources/endpoints.ts'
 import { type Failure, isMissing, isOfBlock, isPassing, isWrong, orFailure } from '../transport/error.ts'
 import { BLOCKS_PER_REQUEST, MAX_EMPTY_LOG_REQUESTS, MAX_LIST_ROUNDS, MAX_LISTED } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
-import { type Anchor, contradiction, fetchAnchor, fetchHinted, invented, type L1Source, unless } from './l1.ts'
+import { type Anchor, contradiction, fetchAnchor, invented, type L1Source, unless } from './l1.ts'
 import { allowedBlocks, readCurrent, walkLogs } from './log-ranges.ts'
 
 /** A finalization that an endpoint named: a hint. Storage proves or refutes it. */
@@ -33,7 +33,6 @@ type Listed = ReadonlyMap<bigint, FinalizedState | undefined>
 /** Lists finalizations, and remembers which endpoints not to believe, and which to wait for no longer. */
 export function createLister(source: L1Source) {
   const { l1, signal } = source
-  /** Those that named finalizations that never were. */
   const inventors = new Set<number>()
   /** How many lists in a row each has failed to send. */
   const failedLists = new Map<number, number>()
@@ -94,7 +93,7 @@ function hintsOf(lists: readonly { readonly index: number; readonly list: Listed
 export async function fetchNamed(source: L1Source, l1Block: L1Block, newest: bigint, { l2BlockNumber, states }: Hint) {
   const isTimed = l2BlockNumber === newest && source.rollup.layout.finalizedState !== undefined
   for (const hint of isTimed ? states : []) {
-    const anchor = await fetchHinted(source, l1Block, l2BlockNumber, hint)
+    const anchor = await unless('ANCHOR_FINALIZED_STATE_MISMATCH', fetchAnchor(source, l1Block, l2BlockNumber, hint))
     if (anchor !== null) return anchor
   }
   return fetchAnchor(source, l1Block, l2BlockNumber)

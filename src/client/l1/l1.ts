@@ -128,7 +128,7 @@ export async function fetchTimed(source: L1Source, l1Block: L1Block, l2BlockNumb
   const work: Work<AnyProvider, Anchor | null> = async (provider, { signal }) => {
     const own = { ...source, signal }
     const hint = await readFinalizedState(provider, own, l1Block.number, l2BlockNumber)
-    return hint && fetchHinted(own, l1Block, l2BlockNumber, hint)
+    return hint && unless('ANCHOR_FINALIZED_STATE_MISMATCH', fetchAnchor(own, l1Block, l2BlockNumber, hint))
   }
   const fetchFirst = async (signal: AbortSignal): Promise<Anchor | null> => {
     for await (const one of source.l1.each(work, { signal, atOnce: 1 })) {
@@ -145,9 +145,6 @@ export const unless = <T>(code: Failure['code'], work: Promise<T>): Promise<T | 
     if ((isProofError(error) || isEndpointError(error)) && error.code === code) return null
     throw error
   })
-
-export const fetchHinted = (...args: Required<Parameters<typeof fetchAnchor>>): Promise<Anchor | null> =>
-  unless('ANCHOR_FINALIZED_STATE_MISMATCH', fetchAnchor(...args))
 
 /**
  * What `use` makes of the first finalization for which it returns no failure. Whoever cannot be reached for two is not asked for more.

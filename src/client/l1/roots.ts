@@ -231,8 +231,7 @@ export async function fetchVerifiedRoot<Held extends HeldValue = HeldValue>(
   readHeld(holds, rollup.layout)
   const source = { l1: openEndpoints('l1', own.l1, 'L1', { signal }), rollup, holds, signal }
   const { l1Block } = await fetchL1Block(source, hash)
-  const l2BlockNumber = wanted ?? (await fetchNewest(source, l1Block))
-  const anchor = await fetchAnchor(source, l1Block, l2BlockNumber)
+  const anchor = await fetchAnchor(source, l1Block, wanted ?? (await fetchNewest(source, l1Block)))
   const { proof: _, finalizedState: __, ...proven } = await fetchTimestamp(source, l1Block, anchor)
   // It is what the options say, if they say so.
   return { ...proven, l1Block } as VerifiedRoot<Held>

@@ -1,6 +1,6 @@
 import { atPath, ProofError } from '../../base/errors.ts'
 import { atMost, optional, unread } from '../../base/json/decoders.ts'
-import type { Shape } from '../../base/json/known-fields.ts'
+import { type Shape, scalars } from '../../base/json/known-fields.ts'
 import { readOptions } from '../../base/options.ts'
 import { BEACON_FIELDS, EXECUTION_FIELDS } from '../beacon/fields.ts'
 import { MAX_UPDATES } from '../beacon/limits.ts'
@@ -37,9 +37,6 @@ function verifyGiven(part: unknown): unknown {
   return part
 }
 
-const scalars = (names: readonly string[]): Shape => ({
-  fields: Object.fromEntries(names.map(name => [name, 'scalar'] as const)),
-})
 const answer = (data: Readonly<Record<string, Shape>>): Shape => ({
   fields: { version: 'scalar', data: { fields: data } },
 })
