@@ -141,7 +141,8 @@ const logs = judgeAs<VerifiedLogs>({
     const ruledOut = proven ? `${proven.ruledOutCount} of ${proven.blockCount} ruled out` : ''
     const logs = proven && plural(proven.logs.length, 'log')
     return [
-      ...l2Trunk({ ...scene, proven: proven && asEvidence(proven) }),
+      // No account and slots are asked for.
+      ...l2Trunk({ ...scene, proven: proven && ({ ...proven, storage: [] } as unknown as AnyEvidence) }),
       // The state holds the hash of the newest block, unless L1 does.
       ...(proofs > 0 ? [link('Rollup', 'Block hash', ['answer', 1, 0], newest, 'kept in the state')] : []),
       link('Rollup', 'Blocks', ['history', 'blocks'], blocks, ruledOut),
@@ -152,9 +153,6 @@ const logs = judgeAs<VerifiedLogs>({
     return { stateRoot, account: {}, storage: [{ exists: true, value: newestHash(bundle) }] }
   },
 })
-
-/** Nothing is asked for that is missing here: an account and its slots. */
-const asEvidence = (proven: VerifiedLogs) => ({ ...proven, storage: [] }) as unknown as AnyEvidence
 
 /** The number of the first of the blocks, if there are as many as the range needs. */
 function newestIn(bundle: unknown): bigint | null {

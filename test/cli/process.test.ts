@@ -54,7 +54,7 @@ it('loads no curve, no EVM and no client to verify what needs none', () => {
     ...['--l1-block-hash', trusted.l1BlockHash, '--network', fileOf({ rollup: { ...rollup, chainId: 1337 } })],
   ]
   for (const light of [verify(sample.result, ...flagsOf(sample)), verify(state.bundle, ...known(state))]) {
-    expect(light.count).toBeGreaterThan(30)
+    expect(light.count).toBeGreaterThan(20)
     expect(light.urls).not.toMatch(/@noble.curves|@ethereumjs.evm|[/]ws[/]/)
     expect(light.asksEndpoints).toBe(false)
   }

@@ -83,7 +83,8 @@ export function addressIn(answer: unknown): string | undefined {
 export function storageKeysIn(answer: unknown): readonly string[] | number {
   const keys: string[] = []
   const isEth = isEthAnswer(answer)
-  for (const [index, proof] of (isEth ? ethSlotsIn(answer) : storageProofsIn(answer)).entries()) {
+  const proofs = isEth ? itemsOf(fieldIn(resultIn(answer), 'storageProof')) : storageProofsIn(answer)
+  for (const [index, proof] of proofs.entries()) {
     const { key } = isObject(proof) ? fieldsOf(proof) : {}
     const word = isEth ? wordOf(key) : key
     if (!isHexOf(32, word)) return index
@@ -91,8 +92,6 @@ export function storageKeysIn(answer: unknown): readonly string[] | number {
   }
   return keys
 }
-
-const ethSlotsIn = (answer: unknown): readonly unknown[] => itemsOf(fieldIn(resultIn(answer), 'storageProof'))
 
 /** Endpoints send the keys of `eth_getProof` as quantities, too. */
 const wordOf = (key: unknown): unknown =>
