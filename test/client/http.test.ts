@@ -93,6 +93,7 @@ const cases: [string, EndpointErrorCode, Answer, HttpOptions?][] = [
     'HTTP_ERROR',
     r => void r.writeHead(410, { 'Content-Length': '9' }).write('{', () => r.destroy()),
   ],
+  ['a status, and a body that stops', 'UNAUTHORIZED', r => r.writeHead(401).write('{'), { timeoutMs: 200 }],
   ['401', 'UNAUTHORIZED', end(401, `the key ${KEY} is not known`)],
   ['403 and a reason', 'UNAUTHORIZED', (r, id) => r.writeHead(403, JSON_TYPE).end(failed(id, -32000, `key ${KEY}`))],
   ['429 for ever', 'RATE_LIMITED', end(429, '', { 'Retry-After': '0' })],

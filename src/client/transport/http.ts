@@ -3,7 +3,7 @@ import { ArgumentError } from '../../base/errors.ts'
 import { ExcessiveJson, parseBounded } from '../../base/json/parse.ts'
 import { readOptions, verifyWhole } from '../../base/options.ts'
 import { type Asked, diagnoseStatus, parseResponse, type RpcRequest, redactError } from './diagnose.ts'
-import { EndpointError, isEndpointError, withMethod } from './error.ts'
+import { abortedBy, EndpointError, isEndpointError, withMethod } from './error.ts'
 import {
   CODE_RESPONSE_LENGTH,
   DEFAULT_RESPONSE_LENGTH,
@@ -21,7 +21,7 @@ import { oneCoding } from './one-coding.ts'
 import type { RequestProvider } from './provider.ts'
 import { queueAt } from './queue.ts'
 import { basicAuthorization, type Origin, redactorOf, setOrigin } from './redact.ts'
-import { createBudget, inherit, inTime, isSignal, verifySignal, verifyTimeout } from './waiting.ts'
+import { createBudget, inherit, isSignal, partOf, verifySignal, verifyTimeout } from './waiting.ts'
 
 /** Limits for requests. */
 export interface HttpOptions {
@@ -174,17 +174,19 @@ function createConnection(url: string | URL, options: HttpOptions) {
 
   async function exchange(wanted: Wanted, ownSignal?: AbortSignal): Promise<unknown> {
     const given = anyOf(signal, ownSignal)
-    // The time for a request begins when it is sent.
-    const send = () => inTime(timeoutMs, abort => sendAndRead(wanted, abort), given)
     try {
-      return await queue.run(send, { signal: given, timeoutMs, maxRetries })
+      return await queue.run(() => sendAndRead(wanted, given), { signal: given, timeoutMs, maxRetries })
     } catch (error) {
       throw withMethod(error, wanted.asked.method)
     }
   }
 
-  async function sendAndRead(wanted: Wanted, abort: AbortSignal): Promise<unknown> {
+  /** The time for a request begins when it is sent. */
+  async function sendAndRead(wanted: Wanted, given: AbortSignal | undefined): Promise<unknown> {
     const { asked, to = origin.href, init, maxLength, parse } = wanted
+    const part = partOf(given)
+    const timer = setTimeout(() => part.abort(), timeoutMs)
+    const { signal: abort } = part
     const held: (() => void)[] = []
     // All that it may need, at once and in this order: two halves that wait for each other would wait for ever.
     const hold = async () => {
@@ -201,9 +203,14 @@ function createConnection(url: string | URL, options: HttpOptions) {
       // All requests are reads, which may arrive twice. Servers close a connection while the next request is on its way.
       return await send().catch(error => (isClosed(error) && !abort.aborted ? send() : Promise.reject(error)))
     } catch (error) {
-      if (isEndpointError(error) || abort.aborted) throw error
+      if (given?.aborted) throw abortedBy(given)
+      // The status of a refusal is known before its body, which may never end.
+      if (isEndpointError(error) && error.code !== 'ABORTED') throw error
+      if (abort.aborted) throw new EndpointError('TIMEOUT')
       throw new EndpointError('UNREACHABLE', { ...systemCodeIn(error), cause: redactError(error, redact) })
     } finally {
+      clearTimeout(timer)
+      part.forget()
       for (const release of held) release()
     }
   }
