@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { BULK_AT_FIRST, BULK_AT_ONCE, MAX_QUEUED, REQUESTS_AT_ONCE } from '../../src/client/transport/limits.ts'
 import { createQueue, LONGEST_PAUSE, type QueueState, queueAt, queueOf } from '../../src/client/transport/queue.ts'
-import { inherit } from '../../src/client/transport/waiting.ts'
+import { inAdvance, inherit } from '../../src/client/transport/waiting.ts'
 import { createHttpProvider, EndpointError } from '../../src/entry/rpc.ts'
 import { createClock, fixedWindow, type Limiter, limitedEndpoint, slidingWindow, spaced, tokenBucket } from './clock.ts'
 
@@ -300,4 +300,12 @@ it('has one queue per URL in the process, whoever asks, and per provider of the 
   // Many URLs do not fill the memory.
   for (let count = 0; count < 1000; count++) queueAt(`http://x.example/${count}`)
   expect(queueAt('http://x.example/a')).not.toBe(one)
+})
+
+it('keeps nothing of works that have not begun, however many there are', async () => {
+  const begun: number[] = []
+  const work = async (index: number) => begun.push(index)
+  for await (const done of inAdvance(2 ** 40, 3, work)) if (done === 5) break
+  expect(begun.slice(0, 5)).toEqual([0, 1, 2, 3, 4])
+  expect(begun.length).toBeLessThan(10)
 })

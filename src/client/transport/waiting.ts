@@ -171,7 +171,7 @@ export const inAdvance = <T>(
   signal?: AbortSignal,
 ): AsyncGenerator<T, void> => {
   const indices = async function* () {
-    yield* Array(count).keys()
+    for (let index = 0; index < count; index++) yield index
   }
   return eachInAdvance(indices, atOnce, work, signal, count > FEW)
 }
