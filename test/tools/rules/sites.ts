@@ -232,14 +232,24 @@ function endsInReturn(statement: ts.Statement): boolean {
   return ts.isReturnStatement(ts.isBlock(statement) ? (statement.statements.at(-1) ?? statement) : statement)
 }
 
+/** As its type says, or, if it has none, its body. */
+function returnsNothing(node: ts.SignatureDeclaration): boolean {
+  if (node.type) return node.type.kind === ts.SyntaxKind.VoidKeyword
+  const returnsValue = (part: ts.Node): boolean =>
+    !ts.isFunctionLike(part) &&
+    ((ts.isReturnStatement(part) && !!part.expression) || !!ts.forEachChild(part, returnsValue))
+  const body = 'body' in node ? (node.body as ts.Node | undefined) : undefined
+  return body !== undefined && ts.isBlock(body) && !returnsValue(body)
+}
+
 /** The names of the functions of all layers that return nothing, and throw, or call one that does. */
 export function refusingFunctions(): ReadonlySet<string> {
   const functions: { name: string; text: string }[] = []
   for (const file of layerOfFile.keys()) {
     const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true)
     const visit = (node: ts.Node): void => {
-      const isVoid = ts.isFunctionLike(node) && node.type?.kind === ts.SyntaxKind.VoidKeyword
-      if (isVoid && node.name) functions.push({ name: node.name.getText(source), text: node.getText(source) })
+      const name = ts.isFunctionLike(node) && (node.name ?? (ts.isVariableDeclaration(node.parent) && node.parent.name))
+      if (name && returnsNothing(node)) functions.push({ name: name.getText(source), text: node.getText(source) })
       ts.forEachChild(node, visit)
     }
     visit(source)
