@@ -8,16 +8,19 @@ import { l2Methods } from '../../src/devnet/service/methods/l2.ts'
 import { createL1 } from '../../src/devnet/service/simulated-l1.ts'
 import { encodeHeader, lineaLayout, verifyEvidence } from '../../src/entry/anchor.ts'
 import { mainnetBeacon, trustBeaconBlock } from '../../src/entry/beacon.ts'
-import { ProofError, type Scheme } from '../../src/entry/index.ts'
+import { type Hex, ProofError, type Scheme } from '../../src/entry/index.ts'
 import { mimc } from '../../src/entry/mimc.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import {
   createHttpProvider,
   EndpointError,
+  fetchVerifiedRoot,
   type RecordOptions,
   type RecordProgress,
+  type RequestProvider,
   recordEvidence,
 } from '../../src/entry/rpc.ts'
+import { createL1 as createEvidenceL1 } from '../../vectors/evidence/l1.ts'
 import { asOfNetwork, type InParts, withNetwork } from '../network.ts'
 import { sized } from '../size.ts'
 import { CONTRACT, ROLLUP, startServer, startService, word } from './servers.ts'
@@ -343,6 +346,27 @@ it('believes no L1 endpoint', async () => {
     withNetwork({ l1: l1Of(chain).provider, l2: l2Of(chain).provider, ...elsewhere }),
   ).catch(error => error)
   expect(code).toBe('ANCHOR_NO_CONTRACT')
+})
+
+it('asks the next L1 endpoint after one that invents a block without a number of an L2 block', async () => {
+  const chain = chainOf()
+  const { block, getProof } = await createEvidenceL1(
+    ROLLUP.address,
+    new Map([[lineaLayout.currentL2BlockNumber, 1n << 64n]]),
+  )
+  const hash = hashOf(block) as Hex
+  const liar: RequestProvider = {
+    async request({ method, params }) {
+      const [address, keys] = params as [Hex, Hex[]]
+      return method === 'eth_getProof' ? getProof(address, keys.map(BigInt)) : { ...block, hash }
+    },
+  }
+  const { outcome, steps } = await record({ chain }, { l1: [liar, l1Of(chain).provider] })
+  expectTrue(outcome, chain)
+  expect(steps[0]).toMatchObject({ step: 'endpointFailed', layer: 'L1', index: 0, code: 'L1_CONTRADICTION' })
+  // Of a block that is trusted, the contract is not the one that it should be.
+  const verified = fetchVerifiedRoot({ l1: liar, rollup: ROLLUP, l1BlockHash: hash })
+  await expect(verified).rejects.toMatchObject({ name: 'ArgumentError', path: 'rollup' })
 })
 
 it('believes no L2 endpoint', async () => {

@@ -174,18 +174,18 @@ export async function stepBack<T extends object>(
   throw besides(isMissing)[0] ?? new EndpointError('PROOF_UNAVAILABLE', { ...about, found, layer: 'L2' })
 }
 
-/** The last finalized L2 block, proven. */
-export async function fetchNewest(source: L1Source, { stateRoot, number }: L1Block): Promise<bigint> {
+/** The last finalized L2 block, proven. @param isTrusted whether no endpoint can have invented the L1 block */
+export async function fetchNewest(source: L1Source, { stateRoot, number }: L1Block, isTrusted = true): Promise<bigint> {
   const { address, layout } = source.rollup
   const storageKeys = [slotKey(layout.currentL2BlockNumber)]
   const claim = { l1StateRoot: stateRoot, address, storageKeys }
   const { storage } = await fetchProof(source, storageKeys, number, proof => verifyEthProof(proof, claim))
   const newest = BigInt(storage[0]?.value ?? 0)
   if (newest < 1n << 64n) return newest
-  throw new ArgumentError({
-    path: 'rollup',
-    expected: 'a rollup contract that keeps currentL2BlockNumber in this slot',
-  })
+  const expected = 'a rollup contract that keeps currentL2BlockNumber in this slot'
+  throw isTrusted
+    ? new ArgumentError({ path: 'rollup', expected })
+    : contradiction(`L1 block ${number} lacks ${expected}`)
 }
 
 export const invented = (l2BlockNumber: bigint): EndpointError =>

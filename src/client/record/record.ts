@@ -133,7 +133,7 @@ export async function fetchRecordBlock(source: ReturnType<typeof openRecording>)
     const alone = { ...source, l1: only(provider), signal: attempt.signal }
     const { block, l1Block } = await fetchL1Block(alone, id)
     attempt.heard()
-    return { block, l1Block, newest: await fetchNewest(alone, l1Block) }
+    return { block, l1Block, newest: await fetchNewest(alone, l1Block, beacon !== undefined) }
   }, signal)
   tell({ step: 'l1Block', l1Block: found.l1Block })
   const trusted = beacon?.trusted ?? { l1BlockHash: found.l1Block.hash }
