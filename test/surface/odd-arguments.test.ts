@@ -90,11 +90,12 @@ it('refuses an argument that cannot be read', async () => {
     ['l1', l1s => finalizedBlockHash(l1s), lists],
     ['l2', endpoint => createRollupClient(endpoint), [...lists, trap] as never[]],
     ['scheme', scheme => verifyProof({}, { ...claim, scheme }), [proxy, trap] as never[]],
+    ['kind', kind => verifyEvidence({}, { ...claim, kind } as never), [proxy, trap] as never[]],
   ]
   for (const [path, read, odd] of readers) {
     for (const one of odd) expect(verdict(() => read(one)).replace(/\[0\]$/, '')).toBe(`ARGUMENT_INVALID at ${path}`)
   }
-  expect(readers.length).toBe(9)
+  expect(readers.length).toBe(10)
 })
 
 it('counts no L1 endpoint twice, in whatever way it is listed', () => {

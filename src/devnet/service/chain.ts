@@ -7,9 +7,9 @@ import { historyContract, historySlot } from '../../verify/blocks/header.ts'
 import type { World } from '../world/world.ts'
 import { type Block, createBlockStore, describeStored, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
 import { asArgument, type ChainTransaction, type DescribedContent, describeContent, readContent } from './content.ts'
-import { ethereumTrie, type Trie, trieRoot } from './growing-trie.ts'
 import { createMessages, deployMessageService, type ServiceMessages } from './messages.ts'
 import { createL1, type L1Options, type SimulatedL1 } from './simulated-l1.ts'
+import { ethereumTrie, type Trie, trieRoot } from './trie.ts'
 
 /** How the chain behaves. */
 export interface ServiceChainOptions extends L1Options {

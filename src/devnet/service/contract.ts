@@ -4,7 +4,7 @@ import { finalizedStateTopics, hashFinalizedState } from '../../verify/anchor/fi
 import { IMPLEMENTATION_KEY, lineaLayout, lineaStateLayout, type Rollup } from '../../verify/anchor/rollup.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import { ZERO_HASH } from './block.ts'
-import { putSlot, slotIn, type Trie } from './growing-trie.ts'
+import { putSlot, slotIn, type Trie } from './trie.ts'
 
 /**
  * The version of the rollup contract on the simulated L1. Version 8 added forced transactions. Version 9 holds the hashes of L2

@@ -22,7 +22,7 @@ import {
   type Finalization,
   type TimedFinalization,
 } from './contract.ts'
-import { CONTRACT_ACCOUNT, proveAccount, putAccount, slotIn, type Trie, trieRoot } from './growing-trie.ts'
+import { CONTRACT_ACCOUNT, proveAccount, putAccount, slotIn, type Trie, trieRoot } from './trie.ts'
 
 /** How the simulated L1 behaves. */
 export interface L1Options {

@@ -1,5 +1,6 @@
 import { invalid } from '../../base/arguments.ts'
 import type { Hex } from '../../base/bytes.ts'
+import { atPath } from '../../base/errors.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
 import type { FieldReader } from '../../base/json/reader.ts'
 import type { L1Block } from '../anchor/header.ts'
@@ -94,5 +95,7 @@ export function kindIn(claim: unknown, otherwise: AnyKind): AnyKind {
   const kind = readOwn(Object(claim), 'kind')
   if (kind === undefined) return otherwise
   if (readOwn(Object(kind), genuine) === kind) return kind as AnyKind
-  throw invalid('kind', 'a kind of evidence, such as logsEvidence', kind)
+  return atPath('kind', () => {
+    throw invalid('', 'a kind of evidence, such as logsEvidence', kind)
+  })
 }

@@ -1,5 +1,6 @@
 import { invalid } from '../../base/arguments.ts'
 import type { Hex } from '../../base/bytes.ts'
+import { atPath } from '../../base/errors.ts'
 import type { Hasher } from '../hash/hasher.ts'
 
 /** Marks a scheme of this package, in any copy of it. The number changes when the members of {@link HashScheme} do. */
@@ -52,5 +53,7 @@ export function hashSchemeOf(scheme: Scheme): HashScheme {
   } catch {
     // A proxy can throw anything.
   }
-  throw invalid('scheme', `the object ${importOf('poseidon2')} or ${importOf('mimc')}`, scheme)
+  return atPath('scheme', () => {
+    throw invalid('', `the object ${importOf('poseidon2')} or ${importOf('mimc')}`, scheme)
+  })
 }

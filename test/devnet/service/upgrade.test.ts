@@ -6,9 +6,9 @@ import { bytesToHex, type Hex, hexToBytes } from '../../../src/base/bytes.ts'
 import { addDemoBlocks, createWorld, demoWorld, type World } from '../../../src/devnet/index.ts'
 import { createChain, type ServiceChainOptions } from '../../../src/devnet/service/chain.ts'
 import { implementationOf } from '../../../src/devnet/service/contract.ts'
-import type { Trie } from '../../../src/devnet/service/growing-trie.ts'
 import type { MethodError } from '../../../src/devnet/service/json-rpc.ts'
 import { l2Methods } from '../../../src/devnet/service/methods/l2.ts'
+import type { Trie } from '../../../src/devnet/service/trie.ts'
 import {
   anchorStorageKeys,
   encodeHeader,

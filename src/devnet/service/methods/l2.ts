@@ -3,9 +3,9 @@ import { encodeQuantity } from '../../../base/hex.ts'
 import { params as read } from '../../../provider/params.ts'
 import type { World } from '../../world/world.ts'
 import type { FullChain } from '../chain.ts'
-import { proveEthereum } from '../growing-trie.ts'
 import { blockNotFound, type Method, MethodError, type Methods, methodsOf, readBlock, rpcCodes } from '../json-rpc.ts'
 import { MAX_KEYS } from '../limits.ts'
+import { proveEthereum } from '../trie.ts'
 import { transactionMethods } from './transactions.ts'
 
 export function l2Methods(chain: FullChain, chainId: bigint): Methods {

@@ -2,7 +2,7 @@ import { createMerkleProof, createMPT } from '@ethereumjs/mpt'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { lookUp, putEntry, removeEntry, type Trie, trieRoot } from '../../../src/devnet/service/growing-trie.ts'
+import { lookUp, putEntry, removeEntry, type Trie, trieRoot } from '../../../src/devnet/service/trie.ts'
 import { verifyTrieProof } from '../../../src/verify/anchor/trie.ts'
 import { sized } from '../../size.ts'
 
