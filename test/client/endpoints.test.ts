@@ -131,11 +131,35 @@ it.each(FAILURES)('after %s, asks the next: %s', async (code, isAsked) => {
 it('does not ask the next after a mistake of the program', async () => {
   const next = l2Of()
   const endpoints = openEndpoints('l2', [l2Of(), next])
-  const work = endpoints.run(async () => {
+  let rest: AbortSignal | undefined
+  const work = endpoints.run(async (_, { signal }) => {
+    rest = signal
     throw new RangeError('a bug')
   })
   await expect(work).rejects.toThrow(RangeError)
   expect(next.asked).toEqual([])
+  // What it has left under way ends.
+  expect(rest?.aborted).toBe(true)
+})
+
+it('ends all at once after a mistake of the program, and hands nothing on', async () => {
+  const endpoints = openEndpoints('l2', [l2Of(), l2Of(), l2Of(), l2Of()])
+  const signals: AbortSignal[] = []
+  const round = endpoints.each(async (_, { signal }, index) => {
+    signals.push(signal)
+    await new Promise(resolve => setTimeout(resolve, index))
+    if (index === 2) throw new RangeError('a bug')
+    return index < 3 || new Promise(() => {})
+  })
+  const found: number[] = []
+  const read = async () => {
+    for await (const { index } of round) {
+      found.push(index)
+      await vi.waitFor(() => expect(signals.every(one => one.aborted)).toBe(true))
+    }
+  }
+  await expect(read()).rejects.toThrow(RangeError)
+  expect([found, signals.length]).toEqual([[0], 4])
 })
 
 it('throws the failure that is most likely to pass, and tells of each', async () => {

@@ -197,13 +197,20 @@ function startRound<T>(
     running.set(index, false)
     listen(index)
     const outcome = attempt(index, { signal: ending.signal, heard: () => listen(index) })
-    const onEnd = () => {
-      if (isOver) return
-      running.delete(index)
-      ended.push(outcome)
-      wake()
-    }
-    outcome.then(onEnd, onEnd)
+    outcome.then(
+      () => {
+        if (isOver) return
+        running.delete(index)
+        ended.push(outcome)
+        wake()
+      },
+      () => {
+        if (isOver) return
+        // Before what others came to. It ends them, and what it has left under way itself.
+        ended.unshift(outcome)
+        end()
+      },
+    )
   }
   async function* read(): AsyncGenerator<T, void> {
     if (signal?.aborted) throw abortedBy(signal)
