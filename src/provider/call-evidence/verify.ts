@@ -195,13 +195,12 @@ function outcomeOf({ failure, returnData }: Execution): CallOutcome {
 
 /** A value that the bundle does not state is reported as missing, like an account that it does not prove. */
 function toCallError(error: unknown): never {
-  if (!isProviderError(error)) throw error
-  if (error.reason === 'VALUE_UNPROVEN') {
+  if (isProviderError(error) && error.reason === 'VALUE_UNPROVEN') {
     const { instruction } = error.data
     throw new ProofError('CALL_STATE_MISSING', { path: 'environment', expected: `the value of ${instruction}` })
   }
   // That the EVM is not installed, or that nobody knows how the rollup would end the call, is no fault of the bundle.
-  if (error.reason !== 'EXECUTION_FAILED') throw error
+  if (!isProviderError(error) || error.reason !== 'EXECUTION_FAILED') throw error
   const found = excerpt(error.message)
   throw new ProofError('EVIDENCE_MALFORMED', { path: 'call', expected: 'a call that can begin', found })
 }

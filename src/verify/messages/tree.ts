@@ -79,7 +79,8 @@ function makeTree(leaves: readonly Uint8Array[], empty: readonly Uint8Array[]): 
     const below = nodes
     nodes = below.flatMap((left, index) => (index % 2 === 0 ? [hashPair(left, below[index + 1] ?? none)] : []))
   }
-  const root = bytesToHex(nodes[0] ?? new Uint8Array(0))
+  const [top = new Uint8Array(0)] = nodes
+  const root = bytesToHex(top)
   const proofs = leaves.map((_, leafIndex) => ({
     root,
     leafIndex,
