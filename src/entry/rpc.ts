@@ -19,14 +19,8 @@ export {
   type MessagesProgress,
 } from '../client/follow/follow-messages.ts'
 export type { FollowEvent, FollowOptions, FollowProgress, FollowRequest } from '../client/follow/options.ts'
-export {
-  type AgreementOptions,
-  type DissentingSource,
-  fetchVerifiedRoot,
-  finalizedBlockHash,
-  type VerifiedRoot,
-  type VerifiedRootOptions,
-} from '../client/l1/roots.ts'
+export { type AgreementOptions, type DissentingSource, finalizedBlockHash } from '../client/l1/l1-block-hash.ts'
+export { fetchVerifiedRoot, type VerifiedRoot, type VerifiedRootOptions } from '../client/l1/verified-root.ts'
 export { type Recorded, type RecordOptions, type RecordProgress, recordEvidence } from '../client/record/record.ts'
 export {
   type MessageRecordOptions,

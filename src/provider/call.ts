@@ -14,9 +14,9 @@ import {
 import { MAX_DATA_BYTES, MAX_LISTED } from './limits.ts'
 import { type Environment, environmentIn, onlyGiven, type VerifiedOptions } from './options.ts'
 import type { Pace } from './pace.ts'
-import { params } from './params.ts'
 import { type KnownState, NOBODY, type StateReader } from './proven-state.ts'
 import { meterReads, rehearsalOf } from './rehearsal.ts'
+import { params } from './requests.ts'
 import { type CurrentView, newestIn } from './view.ts'
 
 interface CallSources extends Pick<CurrentView, 'heldAt' | 'current'> {

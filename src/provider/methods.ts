@@ -6,8 +6,8 @@ import { invalidParams } from './error.ts'
 import { MAX_DATA_BYTES, MAX_LISTED } from './limits.ts'
 import type { VerifiedOptions } from './options.ts'
 import type { Pace } from './pace.ts'
-import { ANSWERED, type AnsweredMethod, type BlockMethod, isOfBlocks, type Method, params } from './params.ts'
 import type { KnownState, ProvenState } from './proven-state.ts'
+import { ANSWERED, type AnsweredMethod, type BlockMethod, isOfBlocks, type Method, params } from './requests.ts'
 import { type CurrentView, newestIn } from './view.ts'
 
 /** Answers each method. What others do not need is imported on first use: bundlers put it into chunks of its own. */

@@ -6,8 +6,8 @@ import { invalidParams, refusedMethod, toProviderError } from './error.ts'
 import { createMethods } from './methods.ts'
 import { type ProviderView, readVerifiedOptions, type VerifiedProviderOptions } from './options.ts'
 import { inPace, type Pace } from './pace.ts'
-import { isAnswered, isProven, whyRefused } from './params.ts'
 import { createKnownState } from './proven-state.ts'
+import { isAnswered, isProven, whyRefused } from './requests.ts'
 import { createCurrentView, createViews, describe } from './view.ts'
 
 /**

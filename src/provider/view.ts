@@ -10,9 +10,9 @@ import {
   fetchTimed,
   type L1Source,
   openAnchor,
+  readCurrent,
   stepBack,
 } from '../client/l1/l1.ts'
-import { readCurrent } from '../client/l1/log-ranges.ts'
 import { allOf } from '../client/sources/endpoints.ts'
 import { EndpointError, isFailure, isPassing } from '../client/transport/error.ts'
 import { begin, orAbort } from '../client/transport/waiting.ts'
@@ -24,8 +24,8 @@ import { isProviderError, refusedFor } from './error.ts'
 import { FAILURE_MEMORY, MAX_FINALIZATIONS, MAX_OTHER_VIEWS } from './limits.ts'
 import type { ProviderView, VerifiedOptions } from './options.ts'
 import type { Pace } from './pace.ts'
-import { readBlock } from './params.ts'
 import { createProvenState, type KnownState, NOBODY, type ProvenState } from './proven-state.ts'
+import { readBlock } from './requests.ts'
 
 export interface Held extends Omit<ProviderView, 'ageSeconds' | 'blockHash' | 'newestL2BlockNumber'> {
   /** Proven if L1 holds the hash of the block in place of its state root. */

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { readForward } from '../../src/provider/options.ts'
-import { PROVEN, STATELESS, whyRefused } from '../../src/provider/params.ts'
+import { PROVEN, STATELESS, whyRefused } from '../../src/provider/requests.ts'
 
 const PAGE = 'docs/methods.md'
 

@@ -16,7 +16,7 @@ import {
 import { INNER_LENGTH, LEAF_NODE, NODE_COUNT } from '../../verify/tree/path.ts'
 import { emptySubtreeDigests } from '../../verify/verifier/empty-subtrees.ts'
 
-/** The layout of a path's bytes, for display. The verifier's own functions decode everything. */
+/** Hexadecimal that people write or read: the layout of a path's bytes, the checksum of an address. The verifier's own functions decode everything. */
 
 export { bytesToBigint as toNumber, bytesToHex as toHex } from '../../base/bytes.ts'
 export { DIGEST_LENGTH, MAX_LEAVES, openingLength as leafLength } from '../../verify/tree/leaf.ts'

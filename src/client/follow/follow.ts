@@ -6,7 +6,7 @@ import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import type { StateScheme } from '../../verify/state/kind.ts'
 import { createLister, fetchNamed, type Hint } from '../l1/finalizations.ts'
 import { invented, openAnchor, unless } from '../l1/l1.ts'
-import type { VerifiedRoot } from '../l1/roots.ts'
+import type { VerifiedRoot } from '../l1/verified-root.ts'
 import { fetchState } from '../sources/fetch.ts'
 import {
   abortedBy,

@@ -7,13 +7,14 @@ import { decodeKeys, readHex, readOptions, verifyFunction, verifyUint, verifyWho
 import type { L1Block } from '../../verify/anchor/header.ts'
 import { quantityOf, reader } from '../../verify/evidence/fields.ts'
 import type { Hint } from '../l1/finalizations.ts'
+import { verifyHashSource } from '../l1/l1-block-hash.ts'
 import { readNetwork } from '../network/network.ts'
 import type { RecordOptions } from '../record/record.ts'
 import { type OnFailure, openEndpoints } from '../sources/endpoints.ts'
 import { verifyClientOptions } from '../sources/fetch.ts'
 import type { EndpointError, Layer } from '../transport/error.ts'
 import { MAX_INTERVAL } from '../transport/limits.ts'
-import { verifyHashSource, verifySignal } from '../transport/waiting.ts'
+import { verifySignal } from '../transport/waiting.ts'
 
 /** An account and its slots to prove at every finalization. */
 export interface FollowRequest {

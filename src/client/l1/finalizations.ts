@@ -4,8 +4,8 @@ import { allOf, only, type Work } from '../sources/endpoints.ts'
 import { type Failure, isMissing, isOfBlock, isPassing, isWrong, orFailure } from '../transport/error.ts'
 import { BLOCKS_PER_REQUEST, MAX_EMPTY_LOG_REQUESTS, MAX_LIST_ROUNDS, MAX_LISTED } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
-import { type Anchor, contradiction, fetchAnchor, invented, type L1Source, unless } from './l1.ts'
-import { allowedBlocks, readCurrent, walkLogs } from './log-ranges.ts'
+import { type Anchor, contradiction, fetchAnchor, invented, type L1Source, readCurrent, unless } from './l1.ts'
+import { allowedBlocks, walkLogs } from './log-ranges.ts'
 
 /** A finalization that an endpoint named: a hint. Storage proves or refutes it. */
 export interface Hint {

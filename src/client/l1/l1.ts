@@ -174,6 +174,16 @@ export async function stepBack<T extends object>(
   throw besides(isMissing)[0] ?? new EndpointError('PROOF_UNAVAILABLE', { ...about, found, layer: 'L2' })
 }
 
+/** `currentL2BlockNumber` at an L1 block. Not proven. */
+export async function readCurrent(provider: AnyProvider, { rollup, signal }: Contract, at: bigint | 'finalized') {
+  const { address, layout } = rollup
+  const params = [address, slotKey(layout.currentL2BlockNumber), typeof at === 'bigint' ? encodeQuantity(at) : at]
+  const value = await callProvider(provider, 'eth_getStorageAt', params, signal)
+  const current = typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value) ? BigInt(value) : null
+  if (current !== null && current < 1n << 64n) return current
+  throw new EndpointError('ANSWER_MALFORMED', { found: 'something that is not the number of a block', layer: 'L1' })
+}
+
 /** The last finalized L2 block, proven. @param isTrusted whether no endpoint can have invented the L1 block */
 export async function fetchNewest(source: L1Source, { stateRoot, number }: L1Block, isTrusted = true): Promise<bigint> {
   const { address, layout } = source.rollup

@@ -187,13 +187,3 @@ export async function* walkLogs(provider: AnyProvider, contract: Contract, range
     throw new EndpointError('L1_HISTORY_MISSING', { ...error, layer: 'L1', cause: error })
   }
 }
-
-/** `currentL2BlockNumber` at an L1 block. Not proven. */
-export async function readCurrent(provider: AnyProvider, { rollup, signal }: Contract, at: bigint | 'finalized') {
-  const { address, layout } = rollup
-  const params = [address, slotKey(layout.currentL2BlockNumber), typeof at === 'bigint' ? encodeQuantity(at) : at]
-  const value = await callProvider(provider, 'eth_getStorageAt', params, signal)
-  const current = typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value) ? BigInt(value) : null
-  if (current !== null && current < 1n << 64n) return current
-  throw new EndpointError('ANSWER_MALFORMED', { found: 'something that is not the number of a block', layer: 'L1' })
-}

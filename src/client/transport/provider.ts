@@ -7,43 +7,6 @@ import { queueOf } from './queue.ts'
 import { originOf, redactorFor } from './redact.ts'
 import { createFlights, inTime, orAbort } from './waiting.ts'
 
-/** What endpoints do not serve: learnt once, and forgotten after a while, because it may have been switched on by then. */
-interface Lack {
-  readonly error: EndpointError
-  readonly until: number
-  isTold: boolean
-}
-
-const LACKS = new WeakMap<object, Map<string, Lack>>()
-
-/** The error with which the endpoint has refused this method; undefined if it may serve it. */
-export function lackOf(provider: object, method: string): EndpointError | undefined {
-  const lack = LACKS.get(provider)?.get(method)
-  return lack && performance.now() < lack.until ? lack.error : undefined
-}
-
-export function noteLack(provider: object, method: string, error: EndpointError): void {
-  const lacks = LACKS.get(provider) ?? new Map<string, Lack>()
-  if (lacks.size >= MAX_LACKING) lacks.clear()
-  LACKS.set(provider, lacks.set(method, { error, until: performance.now() + LACKING_MS, isTold: false }))
-}
-
-export const isLack = (error: unknown): error is EndpointError =>
-  isEndpointError(error) && error.code === 'METHOD_UNKNOWN'
-
-/** Whether this failure has to be told: that the endpoint does not serve a method, once. */
-export function isNews(provider: object | undefined, error: Failure): boolean {
-  const lack = isLack(error) && provider ? LACKS.get(provider)?.get(error.method ?? '') : undefined
-  if (lack?.isTold) return false
-  if (lack !== undefined) lack.isTold = true
-  return true
-}
-
-/** For when no endpoint serves a method: each attempt is to find out anew. */
-export function forgetLacks(providers: readonly object[], lacks: readonly EndpointError[]): void {
-  for (const provider of providers) for (const { method = '' } of lacks) LACKS.get(provider)?.delete(method)
-}
-
 /** An EIP-1193 provider. viem's clients and transports, browser wallets and light clients are such providers. */
 export interface RequestProvider {
   /**
@@ -126,4 +89,41 @@ export function parseQuantity(value: unknown, bits = 64): bigint {
   const quantity = decodeQuantity(value, bits)
   if (quantity !== null) return quantity
   throw new EndpointError('ANSWER_MALFORMED', { found: 'something that is not a quantity' })
+}
+
+/** What endpoints do not serve: learnt once, and forgotten after a while, because it may have been switched on by then. */
+interface Lack {
+  readonly error: EndpointError
+  readonly until: number
+  isTold: boolean
+}
+
+const LACKS = new WeakMap<object, Map<string, Lack>>()
+
+/** The error with which the endpoint has refused this method; undefined if it may serve it. */
+export function lackOf(provider: object, method: string): EndpointError | undefined {
+  const lack = LACKS.get(provider)?.get(method)
+  return lack && performance.now() < lack.until ? lack.error : undefined
+}
+
+export function noteLack(provider: object, method: string, error: EndpointError): void {
+  const lacks = LACKS.get(provider) ?? new Map<string, Lack>()
+  if (lacks.size >= MAX_LACKING) lacks.clear()
+  LACKS.set(provider, lacks.set(method, { error, until: performance.now() + LACKING_MS, isTold: false }))
+}
+
+export const isLack = (error: unknown): error is EndpointError =>
+  isEndpointError(error) && error.code === 'METHOD_UNKNOWN'
+
+/** Whether this failure has to be told: that the endpoint does not serve a method, once. */
+export function isNews(provider: object | undefined, error: Failure): boolean {
+  const lack = isLack(error) && provider ? LACKS.get(provider)?.get(error.method ?? '') : undefined
+  if (lack?.isTold) return false
+  if (lack !== undefined) lack.isTold = true
+  return true
+}
+
+/** For when no endpoint serves a method: each attempt is to find out anew. */
+export function forgetLacks(providers: readonly object[], lacks: readonly EndpointError[]): void {
+  for (const provider of providers) for (const { method = '' } of lacks) LACKS.get(provider)?.delete(method)
 }

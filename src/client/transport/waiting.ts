@@ -317,9 +317,3 @@ export function isSignal(value: unknown): value is AbortSignal {
 export function verifySignal(signal: AbortSignal | undefined): void {
   if (signal !== undefined && !isSignal(signal)) throw invalid('signal', 'an AbortSignal', signal)
 }
-
-/** People pass the hash itself. @throws ArgumentError */
-export function verifyHashSource(l1BlockHash: unknown): void {
-  const expected = "a function: () => hash, or one of 'rollup-state-proof/rpc', such as beaconBlockHash"
-  if (typeof l1BlockHash !== 'function') throw invalid('l1BlockHash', expected, l1BlockHash)
-}

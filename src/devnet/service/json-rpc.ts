@@ -2,7 +2,7 @@ import { printable } from '../../base/errors.ts'
 import { decodeQuantity, encodeQuantity } from '../../base/hex.ts'
 import { invalidParams, isProviderError } from '../../provider/error.ts'
 import type { Failure } from '../../provider/json-rpc.ts'
-import { params as read } from '../../provider/params.ts'
+import { params as read } from '../../provider/requests.ts'
 import { Refusal } from '../http/server.ts'
 import { type BlockStore, describeStored, type Stored } from './block.ts'
 

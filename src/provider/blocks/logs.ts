@@ -15,7 +15,7 @@ import { createCache } from '../cache.ts'
 import { invalidParams, refusedFor } from '../error.ts'
 import { MAX_CACHED_LOGS, MAX_LOGS, MAX_LOGS_LENGTH } from '../limits.ts'
 import type { VerifiedOptions } from '../options.ts'
-import { params, readBlock, refuseOtherFields } from '../params.ts'
+import { params, readBlock, refuseOtherFields } from '../requests.ts'
 import { type Chain, unprovenBlock } from './chain.ts'
 import { spell } from './spell.ts'
 

@@ -1,6 +1,6 @@
 import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../../../base/bytes.ts'
 import { encodeQuantity } from '../../../base/hex.ts'
-import { params as read } from '../../../provider/params.ts'
+import { params as read } from '../../../provider/requests.ts'
 import { keccak256 } from '../../../verify/hash/keccak/index.ts'
 import type { Block } from '../block.ts'
 import type { FullChain } from '../chain.ts'

@@ -1,6 +1,6 @@
 import type { Hex } from '../../../base/bytes.ts'
 import { encodeQuantity } from '../../../base/hex.ts'
-import { params as read } from '../../../provider/params.ts'
+import { params as read } from '../../../provider/requests.ts'
 import type { World } from '../../world/world.ts'
 import type { FullChain } from '../chain.ts'
 import { blockNotFound, type Method, MethodError, type Methods, methodsOf, readBlock, rpcCodes } from '../json-rpc.ts'
