@@ -2,7 +2,7 @@
 
 /** How much of an error's text is read. */
 export const MAX_TEXT_LENGTH = 4096
-/** How deep and how many errors inside an error are read. */
+/** How many levels of errors inside an error are read, and how many errors in all. */
 export const MAX_DEPTH = 5
 export const MAX_CAUSES = 32
 
@@ -14,8 +14,9 @@ export const DEFAULT_RESPONSE_LENGTH = 2 ** 24
 
 /** Bytes of a response above which it counts as long. Almost every honest answer is shorter, and never waits for others. */
 export const LARGE_RESPONSE_LENGTH = 2 ** 20
-/** Bytes for which long responses have room at once in the process: others wait. One endpoint fills one of so many parts at most. */
+/** Bytes for which long responses of the whole process have room at once. The others wait. */
 export const HELD_LENGTH = 2 ** 26
+/** One endpoint gets one of so many parts of them, so that it cannot keep the others waiting. */
 export const ENDPOINT_SHARE = 2
 /** The response to a request for a number or a word. The rest is for an error that is explained at length. */
 export const SHORT_RESPONSE_LENGTH = 2 ** 16
@@ -72,8 +73,9 @@ export const MAX_LOGS = 2_000
 export const MAX_SEARCH_REQUESTS = 500
 /** Messages from L2 in one finalization: some hundred times as many as mainnet has. */
 export const MAX_MESSAGES = 2 ** 14
-/** Their data, in bytes, each with its fields, which count as so many: as much as two answers hold. */
+/** Their data, in bytes, each with its fields: as much as two answers hold. */
 export const MAX_MESSAGE_DATA = 2 ** 24
+/** Bytes for which the fields of a message count, beside its data. */
 export const MESSAGE_FIELDS = 512
 /** L2 blocks in one finalization: several days. */
 export const MAX_FINALIZED_BLOCKS = 200_000n
