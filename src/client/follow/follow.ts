@@ -1,4 +1,5 @@
 import type { Hex } from '../../base/bytes.ts'
+import type { L1Block } from '../../verify/anchor/header.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
 import { createBundle, type EvidenceBundle, type VerifiedEvidence } from '../../verify/evidence/kinds/state.ts'
 import type { Trusted } from '../../verify/evidence/trusted.ts'
@@ -6,7 +7,6 @@ import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import type { StateScheme } from '../../verify/state/kind.ts'
 import { createLister, fetchNamed, type Hint } from '../l1/finalizations.ts'
 import { invented, openAnchor, unless } from '../l1/l1.ts'
-import type { VerifiedRoot } from '../l1/verified-root.ts'
 import { fetchState } from '../sources/fetch.ts'
 import {
   abortedBy,
@@ -24,8 +24,7 @@ import { type FollowOptions, type FollowProgress, type Settings, verifyFollowOpt
 import { poll, type View } from './poll.ts'
 
 /** One finalization, proven. */
-export interface FollowedFinalization
-  extends Pick<VerifiedRoot, 'currentL2BlockNumber' | 'l1Block' | 'implementation'> {
+export interface FollowedFinalization {
   /** The last L2 block of the finalization. */
   l2BlockNumber: bigint
   /** Root of its state, 32 bytes: of a tree with a hash scheme, or of an Ethereum state if there is a `blockHash`. */
@@ -39,6 +38,12 @@ export interface FollowedFinalization
    * was no longer the newest one, or no L1 endpoint serves the log.
    */
   finalizedTimestamp: bigint | undefined
+  /** The last finalized L2 block at the L1 block. */
+  currentL2BlockNumber: bigint
+  /** The L1 block from which it is proven. */
+  l1Block: L1Block
+  /** The code of the contract, 20 bytes, lower case; zero if the contract is no proxy (EIP-1967). */
+  implementation: Hex
   /** What is proven for each request, in order. */
   verified: VerifiedEvidence<Extract<Trusted, { l1BlockHash: Hex }>, bigint, readonly Hex[], StateScheme>[]
   /** One bundle per request, in order: anyone can verify the same values with it. */
