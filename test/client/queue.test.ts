@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { BULK_AT_FIRST, BULK_AT_ONCE, MAX_QUEUED, REQUESTS_AT_ONCE } from '../../src/client/transport/limits.ts'
 import { createQueue, LONGEST_PAUSE, type QueueState, queueAt, queueOf } from '../../src/client/transport/queue.ts'
-import { inAdvance, inherit } from '../../src/client/transport/waiting.ts'
+import { createBudget, inAdvance, inherit } from '../../src/client/transport/waiting.ts'
 import { createHttpProvider, EndpointError } from '../../src/entry/rpc.ts'
 import { createClock, fixedWindow, type Limiter, limitedEndpoint, slidingWindow, spaced, tokenBucket } from './clock.ts'
 
@@ -308,4 +308,13 @@ it('keeps nothing of works that have not begun, however many there are', async (
   for await (const done of inAdvance(2 ** 40, 3, work)) if (done === 5) break
   expect(begun.slice(0, 5)).toEqual([0, 1, 2, 3, 4])
   expect(begun.length).toBeLessThan(10)
+})
+
+it('gives back what a work holds that throws before it waits for anything', async () => {
+  const budget = createBudget(1)
+  const fail = (): Promise<never> => {
+    throw new Error('at once')
+  }
+  await expect(budget.run(fail)).rejects.toThrow('at once')
+  expect(budget.free).toBe(1)
 })

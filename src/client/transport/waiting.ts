@@ -298,7 +298,11 @@ export function createBudget(total: number) {
     },
     async run<T>(work: () => Promise<T>): Promise<T> {
       const release = await take(1)
-      return work().finally(release)
+      try {
+        return await work()
+      } finally {
+        release()
+      }
     },
   }
 }
