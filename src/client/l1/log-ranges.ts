@@ -42,6 +42,12 @@ export function allowedBlocks(provider: AnyProvider): bigint {
   return known === undefined || known.until < Date.now() ? BLOCKS_PER_REQUEST : known.blocks
 }
 
+/** The oldest block that so many requests for logs reach, from this block back. */
+export function oldestWithin(requests: number, last: bigint): bigint {
+  const oldest = last - BigInt(requests) * BLOCKS_PER_REQUEST + 1n
+  return oldest > 0n ? oldest : 0n
+}
+
 /**
  * The logs of a range of blocks, in pieces that the endpoint allows: it is asked for half as many until it does not refuse. Where
  * it refuses because there are too many logs, only that piece is cut.
@@ -149,8 +155,7 @@ export interface Contract {
  * @throws EndpointError `ABORTED` and nothing else
  */
 export async function readFinalizedState(provider: AnyProvider, contract: Contract, at: bigint, l2BlockNumber: bigint) {
-  const oldest = at - MAX_LOG_REQUESTS * BLOCKS_PER_REQUEST + 1n
-  const range = { first: oldest > 0n ? oldest : 0n, last: at }
+  const range = { first: oldestWithin(MAX_LOG_REQUESTS, at), last: at }
   try {
     for await (const { logs } of walkLogs(provider, contract, range, l2BlockNumber)) {
       // If there are several, the newest counts.

@@ -22,11 +22,10 @@ import { type MessageProof, messageTrees } from '../../verify/messages/tree.ts'
 import { ETHEREUM } from '../../verify/state/kind.ts'
 import { walkBack } from '../l1/finalizations.ts'
 import { contradiction, fetchAnchor, fetchProof, type L1Source, unless } from '../l1/l1.ts'
-import { askLogs, type BlockRange, inOrder } from '../l1/log-ranges.ts'
+import { askLogs, type BlockRange, inOrder, oldestWithin } from '../l1/log-ranges.ts'
 import type { Attempt } from '../sources/endpoints.ts'
 import { EndpointError, type EndpointErrorCode, type Layer } from '../transport/error.ts'
 import {
-  BLOCKS_PER_REQUEST,
   MAX_FINALIZED_BLOCKS,
   MAX_MESSAGE_DATA,
   MAX_MESSAGES,
@@ -89,12 +88,6 @@ export function readSent(
   })
 }
 
-/** Where a search from this block back ends. */
-function oldestBefore(last: bigint): bigint {
-  const oldest = last - BigInt(MAX_SEARCH_REQUESTS) * BLOCKS_PER_REQUEST + 1n
-  return oldest > 0n ? oldest : 0n
-}
-
 /** In pieces that the endpoint allows. @param search the topics behind the first, to search from the newest block back */
 async function* readPieces(
   provider: AnyProvider,
@@ -131,7 +124,7 @@ export async function findSent(
   const { layer } = sender
   if (transactionHash !== undefined) return findInTransaction(provider, sender, transactionHash, attempt.signal)
   const last = parseQuantity(await callProvider(provider, 'eth_blockNumber', [], attempt.signal))
-  const first = oldestBefore(last)
+  const first = oldestWithin(MAX_SEARCH_REQUESTS, last)
   const topics = [from === undefined ? null : slotKey(BigInt(from)), null, messageHash ?? null]
   const isIt = ({ message }: SentMessage) =>
     messageHash === undefined ? bytesToHex(message.from) === from : bytesToHex(message.hash) === messageHash
@@ -160,7 +153,7 @@ async function findInTransaction(provider: AnyProvider, sender: Sender, hash: He
 
 /** The blocks of the finalization of an L2 block, as an L1 endpoint says: a hint. @throws EndpointError `MESSAGE_MISSING` if it is too old */
 export async function findBlocks(provider: AnyProvider, source: L1Source, l1Block: L1Block, block: bigint) {
-  const oldest = oldestBefore(l1Block.number)
+  const oldest = oldestWithin(MAX_SEARCH_REQUESTS, l1Block.number)
   // What is finalized first begins with block 0.
   const ends: bigint[] = oldest > 0n ? [] : [-1n]
   for await (const { logs } of walkBack(provider, source, { l1Block, oldest, sought: block })) {

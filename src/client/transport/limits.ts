@@ -2,8 +2,9 @@
 
 /** How much of an error's text is read. */
 export const MAX_TEXT_LENGTH = 4096
-/** How many levels of errors inside an error are read, and how many errors in all. */
+/** How many levels of errors inside an error are read. */
 export const MAX_DEPTH = 5
+/** How many of the errors inside an error are read. */
 export const MAX_CAUSES = 32
 
 /** How deep lists lie in a block (its transactions, one of them) or in receipts (one of them, its logs, one of them). */
@@ -44,8 +45,9 @@ export const FINALITY_LENGTH = 2 ** 16
 export const MAX_UPDATES_AT_ONCE = 8
 /** Beacon APIs that are asked at once. A further one is asked when one of them has answered or is silent. */
 export const BEACON_APIS_AT_ONCE = 8
-/** Milliseconds of silence after which another endpoint of L1 or L2, or another beacon API, is asked as well. */
+/** Milliseconds of silence after which another endpoint of L1 or L2 is asked as well. */
 export const SILENCE_MS = 500
+/** The same for beacon APIs. */
 export const STAGGER_MS = 1_000
 /** Milliseconds that other beacon APIs have once one has proven a recent block, and other sources of an L1 block hash once enough agree. */
 export const STRAGGLE_MS = 2_000
@@ -61,7 +63,7 @@ export const DEFAULT_FINALIZATIONS = 8
 /** Storage keys per request, unless the caller states another number. */
 export const KEYS_PER_REQUEST = 100
 /** Requests for the log of one finalization: about three days of L1 blocks. */
-export const MAX_LOG_REQUESTS = 10n
+export const MAX_LOG_REQUESTS = 10
 /** Milliseconds for the log of one finalization, which only adds a timestamp to what is proven. */
 export const HINT_MS = 10_000
 /** Blocks whose receipts are asked for at once where an endpoint serves no logs. */
@@ -102,8 +104,9 @@ export const MAX_STRAGGLERS = 64
 export const MAX_QUEUES = 256
 /** Milliseconds between two reports of what requests wait for. */
 export const TELL_MS = 5_000
-/** Milliseconds for which an endpoint is not asked for a method that it does not serve, and how many such methods are known of it. */
+/** Milliseconds for which an endpoint is not asked for a method that it does not serve. */
 export const LACKING_MS = 600_000
+/** How many such methods are known of an endpoint. */
 export const MAX_LACKING = 64
 
 /** How often a request is sent again because the endpoint is busy, unless the caller allows more. */
@@ -114,8 +117,9 @@ export const REQUEST_TIMEOUT_MS = 30_000
 export const LONGEST_RETRY_AFTER = 86_400_000
 /** Milliseconds that a request may take: timers take at most 31 bits. */
 export const MAX_TIMEOUT = 2 ** 31 - 1
-/** Milliseconds after the first failure of a follower, before chance is added. Doubles with each further one in a row, up to a bound. */
+/** Milliseconds after the first failure of a follower, before chance is added. Doubles with each further one in a row. */
 export const FIRST_BACKOFF = 1_000
+/** The most that it comes to. */
 export const MAX_BACKOFF = 300_000
 /** Milliseconds between two polls of a follower. */
 export const MAX_INTERVAL = 2 ** 30
