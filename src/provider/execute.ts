@@ -178,24 +178,57 @@ async function createEvm(
     putBlock: state.unneeded,
     shallowCopy: state.unneeded,
   }
+  let isReverting = false
+  const onRevert = () => {
+    isReverting = true
+  }
   const machine = await evm.createEVM({
     common: rules,
     // It has all that a call uses.
     stateManager: state as unknown as NonNullable<EVMOpts['stateManager']>,
     blockchain,
     customPrecompiles: createPrecompiles(packages, rules, state, pace),
+    customOpcodes: [createRevert(packages, rules, onRevert)],
   })
-  // Others run while instructions are executed. The EVM asks before each step whether anybody listens to steps, and prepares a
-  // costly description of the step if so: therefore there is a listener only when a pause is due.
+  // The variable DEBUG of the environment would make it describe each step, too.
+  Object.assign(machine, { DEBUG: false })
+  // Others run while instructions are executed. The EVM asks once per step whether anybody listens to steps, and prepares a costly
+  // description of the step if so: therefore there is a listener only when a pause is due. There is none to REVERT: its description
+  // holds the memory that it returns, even where the gas does not pay for that memory.
   const { events } = machine
   const listenerCount = events.listenerCount.bind(events)
-  events.listenerCount = name => (name === 'step' && !pace.isDue() ? 0 : listenerCount(name))
+  events.listenerCount = name => {
+    if (name !== 'step') return listenerCount(name)
+    const isHeard = !isReverting && pace.isDue()
+    isReverting = false
+    return isHeard ? listenerCount(name) : 0
+  }
   events.on('step', (_, proceed) => {
     pace.isDue()
     // If it may not go on, it is aborted, and ends at its next step.
     pace.giveWay().then(proceed, proceed)
   })
   return machine
+}
+
+type Instruction = Extract<NonNullable<EVMOpts['customOpcodes']>[number], { logicFunction: unknown }>
+const REVERT = 0xfd
+
+/** REVERT as it is, except that it is told before the EVM describes the step. */
+function createRevert({ evm }: EvmPackages, rules: Common, onRevert: () => void): Instruction {
+  let found: ReturnType<typeof evm.getOpcodesForHF> | undefined
+  const own = () => {
+    found ??= evm.getOpcodesForHF(rules)
+    return found
+  }
+  return {
+    ...{ opcode: REVERT, opcodeName: 'REVERT', baseFee: 0 },
+    async gasFunction(...given) {
+      onRevert()
+      return own().dynamicGasHandlers.get(REVERT)?.(...given) ?? 0n
+    },
+    logicFunction: (...given) => own().handlers.get(REVERT)?.(...given),
+  }
 }
 
 /**

@@ -1,14 +1,38 @@
 import { getContractAddress } from 'viem'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Hex } from '../../src/entry/index.ts'
-import { at, createEndpoints, word } from './endpoints.ts'
+import { execute, FREE } from '../../src/provider/execute.ts'
+import { inPace } from '../../src/provider/pace.ts'
+import { at, createEndpoints, UNHURRIED, word } from './endpoints.ts'
 import type { FullAccount, FullState } from './full-state.ts'
+import { readerOver } from './proving/full-reader.ts'
 
 const CONTRACT = at('c0')
 const callOf = (state: FullState) =>
   createEndpoints(state)
     .provider()
     .request({ method: 'eth_call', params: [{ to: CONTRACT }, 'latest'] })
+
+it.each(['', 'ethjs'])('ends a REVERT that the gas does not pay for wherever a pause is due: DEBUG=%s', async debug => {
+  vi.stubEnv('DEBUG', debug)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  // It calls itself with 4096 units of gas, and reverts with 2^64 bytes there; then it returns whether that went well.
+  const code = '0x366015575f5f60015f5f30611000f15f5260205ff35b680100000000000000005ffd'
+  const reader = readerOver(new Map([[CONTRACT, { nonce: 1n, code }]]))
+  const call = { ...FREE, from: at('ca'), to: CONTRACT, data: '0x', value: 0n, gas: null } as const
+  const context = { chainId: 1n, hardfork: 'osaka', blockNumber: 1n, environment: {} } as const
+  const endings = [false, true].map(isHurried =>
+    inPace(UNHURRIED, pace =>
+      execute(reader, call, 100_000n, context, {
+        ...pace,
+        ...(isHurried && { isDue: () => true, giveWay: async () => {} }),
+      }),
+    ),
+  )
+  for (const { failure, returnData } of await Promise.all(endings)) {
+    expect({ failure, returnData }).toEqual({ failure: null, returnData: word(0) })
+  }
+})
 
 it('undoes the writes of a reverted frame', async () => {
   // Calls itself, which writes slot 0 and reverts; then reads slot 0.

@@ -62,13 +62,14 @@ function parameterOf({ from = RICH, to, data = '0x', gas = GAS, value = 0n, acce
 
 type Outcome = Omit<Traced, 'innerGas'>
 
-/** Executes a call as `eth_call` does, and tells how much gas the transaction uses. */
-async function executed(one: Case): Promise<Outcome> {
+/** Executes a call as `eth_call` does, and tells how much gas the transaction uses. A pause is due before each step, or hardly ever. */
+async function executed(one: Case, isHurried: boolean): Promise<Outcome> {
+  const hurry = isHurried ? { isDue: () => true, giveWay: async () => {} } : {}
   const context = { chainId: CHAIN_ID, hardfork: one.hardfork, blockNumber: BLOCK, environment: ENVIRONMENT }
   const call = readCall(parameterOf(one), CHAIN_ID)(ENVIRONMENT.baseFee)
   try {
     const { failure, returnData, gasUsed } = await inPace(UNHURRIED, pace =>
-      execute(reader, call, one.gas ?? GAS, context, pace),
+      execute(reader, call, one.gas ?? GAS, context, { ...pace, ...hurry }),
     )
     if (failure === null) return { ending: 'returned', data: returnData, gas: gasUsed }
     return failure === 'revert'
@@ -120,7 +121,7 @@ describe.skipIf('missing' in anvil)('calls, compared with anvil', () => {
     const providers = endpoints.map(one => one.provider(options))
     for (const [index, one] of cases.entries()) {
       const { innerGas: _, ...expected } = traced[index] as Traced
-      expect(await executed(one), nameOf(one)).toEqual(expected)
+      for (const isHurried of [false, true]) expect(await executed(one, isHurried), nameOf(one)).toEqual(expected)
       counts[one.category] = (counts[one.category] ?? 0) + 1
       endings[expected.ending] = (endings[expected.ending] ?? 0) + 1
       if (index % PROVIDER_STRIDE !== 0) continue
