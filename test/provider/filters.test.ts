@@ -156,15 +156,33 @@ it('keeps a bounded number of filters for each client, and for all of them', asy
   expect(await reasonOf(greedy('eth_getFilterChanges', ids[0]))).toBe(GONE)
   expect(await reasonOf(greedy('eth_getFilterChanges', ids[1]))).toBe('answered')
   expect(await reasonOf(modest('eth_getFilterChanges', kept))).toBe('answered')
-  // Each takes as much of the room as it names: the least lately used ones make place.
+  // Each takes as much of the room as it names: of clients with as much each, the least lately used ones make place.
   const address = Array.from({ length: 1024 }, () => TOKEN)
-  const room = Math.floor(MAX_FILTERS_SIZE / (FILTER_SIZE + address.length))
+  const room = Math.floor((MAX_FILTERS_SIZE - FILTER_SIZE) / (FILTER_SIZE + address.length))
+  for (const id of ids) await greedy('eth_uninstallFilter', id)
   const large: Hex[] = []
   for (let index = 0; index <= room; index++) large.push(...(await make(askOf(verified, `${index}`), 1, { address })))
   const held = await Promise.all(large.map(id => reasonOf(greedy('eth_getFilterChanges', id))))
   expect(held.filter(reason => reason === 'answered')).toHaveLength(room)
   expect(held[0]).toBe(GONE)
-  expect(await reasonOf(modest('eth_getFilterChanges', kept))).toBe(GONE)
+  expect(await reasonOf(modest('eth_getFilterChanges', kept))).toBe('answered')
+})
+
+it('lets no client push out the filters of one that has less', async () => {
+  const { verified } = await setUp()
+  const [greedy, modest, other] = ['greedy', 'modest', 'other'].map(name => askOf(verified, name))
+  const address = Array.from({ length: 1024 }, () => TOKEN)
+  const largest = { address, topics: Array.from({ length: 4 }, () => address.map(() => `0x${'11'.repeat(32)}`)) }
+  const kept = await Promise.all([modest?.('eth_newFilter', {}), modest?.('eth_newBlockFilter')])
+  const second = await other?.('eth_newFilter', largest)
+  const ids: Hex[] = []
+  for (let index = 0; index < 20; index++) ids.push(await greedy?.('eth_newFilter', largest))
+  const changes = (id: Hex) => reasonOf(verified.request({ method: 'eth_getFilterChanges', params: [id] }))
+  expect(await Promise.all([...kept, second].map(changes))).toEqual(['answered', 'answered', 'answered'])
+  // The client that has the most gives up its own, from the one that it used least lately.
+  const room = Math.floor((MAX_FILTERS_SIZE - 2 * FILTER_SIZE) / (FILTER_SIZE + 5 * 1024)) - 1
+  const held = await Promise.all(ids.map(changes))
+  expect(held).toEqual(ids.map((_, index) => (index < ids.length - room ? GONE : 'answered')))
 })
 
 it('gives nothing at half of its time rather than failing, and goes on next time', async () => {

@@ -23,21 +23,29 @@ interface Filter<Query> {
   turn: Promise<unknown>
 }
 
-/** The filters of all clients, within their bounds: those that were used least lately make room. */
+/** The filters of all clients, within their bounds. Whoever has to make room gives up the one that it used least lately. */
 export function createRegister<Query>() {
   const filters = new Map<Hex, Filter<Query>>()
+  function dropOldest(isOwner: (owner: string) => boolean): void {
+    for (const [id, { owner }] of filters) if (isOwner(owner)) return void filters.delete(id)
+  }
+  /** The client makes room whose filters take the most of it: so nobody loses one to a client that has more. */
+  function makeRoom(): void {
+    const sizes = new Map<string, number>()
+    for (const { owner, size } of filters.values()) sizes.set(owner, size + (sizes.get(owner) ?? 0))
+    if ([...sizes.values()].reduce((sum, size) => sum + size) <= MAX_FILTERS_SIZE) return
+    const most = Math.max(...sizes.values())
+    dropOldest(owner => sizes.get(owner) === most)
+    makeRoom()
+  }
   return {
     add(owner: string, query: Query, choices: number, next: bigint): Hex {
       // Nobody can guess it, and it is a quantity.
       const fresh: Hex = `0x1${bytesToHex(crypto.getRandomValues(new Uint8Array(15))).slice(2)}`
       filters.set(fresh, { owner, query, size: FILTER_SIZE + choices, next, turn: Promise.resolve() })
-      let [total, own] = [0, 0]
-      for (const [id, filter] of [...filters].reverse()) {
-        const isOwn = filter.owner === owner
-        total += filter.size
-        own += Number(isOwn)
-        if (total > MAX_FILTERS_SIZE || (isOwn && own > MAX_FILTERS_A_CLIENT)) filters.delete(id)
-      }
+      const own = [...filters.values()].filter(one => one.owner === owner)
+      if (own.length > MAX_FILTERS_A_CLIENT) dropOldest(one => one === owner)
+      makeRoom()
       return fresh
     },
     /** @throws ProviderError `FILTER_MISSING` */
