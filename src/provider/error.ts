@@ -24,7 +24,7 @@ const meanings = {
   VALUE_UNPROVEN:
     'The call reads a value of its block that no proof covers. If you know the value, state it in `environment`.',
   FILTER_MISSING: 'There is no such filter, or it made room for others: create it again.',
-  ENDPOINT_FAILED: 'An endpoint did not give a usable answer.',
+  ENDPOINT_FAILED: 'The endpoints gave no answer that can be used.',
   LIMIT_REACHED: 'The request needs more than a limit allows: of a call, `maxRequests`.',
   TIMEOUT:
     'The request did not end within `timeoutMs`. If it waited for endpoints, ask again; if it computes for so long, allow more.',

@@ -158,6 +158,8 @@ describe('a message from L2', () => {
       method === 'eth_getTransactionReceipt' ? { logs: [] } : answer,
     )
     expect(await outcomeOf(record({ transactionHash }, { l2: none }))).toBe('MESSAGE_MISSING L2')
+    const elsewhere = record({ transactionHash: hashOf(sent) })
+    await expect(elsewhere).rejects.toThrow(`. It has no receipt of the transaction ${hashOf(sent)}. `)
     for (const search of [{ from: sent.to }, { messageHash: transactionHash }, { transactionHash: hashOf(sent) }]) {
       expect(await outcomeOf(record(search))).toBe('MESSAGE_MISSING L2')
     }

@@ -163,6 +163,8 @@ describe('sources of the L1 block hash', () => {
     const undone = await verified.refresh().catch(error => error)
     expect(undone).toBeInstanceOf(ProviderError)
     expect(undone.data).toMatchObject({ error: 'L1_DISAGREEMENT' })
+    // Each has answered.
+    expect(undone.message).toMatch(/^The endpoints gave no answer that can be used\. L1_DISAGREEMENT: /)
     for (const hash of [l1Block.hash, await other.l1BlockHash()]) expect(undone.message).toContain(hash)
     // In the other history, the same L2 block has another root.
     other.chain.l1.addBlock()

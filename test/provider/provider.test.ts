@@ -82,7 +82,8 @@ describe('methods', () => {
       () => Promise.reject(new Error('mine')),
     ])
       expect(await provider({ l2: spying, forward: [nonce] }).request(pending, { onNote })).toBe('0x63')
-    const refused = { reason: 'PARAMS_INVALID' }
+    // A client sees it, whether it asks this provider or the proxy.
+    const refused = { reason: 'PARAMS_INVALID', message: expect.stringContaining('`wallet` (--forward wallet)') }
     // What waits is nobody's to prove, so those who send get the newest state for it.
     expect(await request(provider({ forward: ['wallet'] }), 'eth_getBalance', ALICE, 'pending')).toBe(
       '0xde0b6b3a7640000',

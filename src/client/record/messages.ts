@@ -138,7 +138,7 @@ export async function findSent(
 async function findInTransaction(provider: AnyProvider, sender: Sender, hash: Hex, signal: AbortSignal) {
   const { layer, address } = sender
   const receipt = await callProvider(provider, 'eth_getTransactionReceipt', [hash], signal)
-  if (!isGiven(receipt)) throw failed('MESSAGE_MISSING', layer, `no ${hash}`)
+  if (!isGiven(receipt)) throw failed('MESSAGE_MISSING', layer, `it has no receipt of the transaction ${hash}`)
   // A transaction has logs of other contracts, too.
   const logs = reader
     .items(readOwn(Object(receipt), 'logs'), atMost('MALFORMED_RESPONSE', MAX_MESSAGES), log => log)
