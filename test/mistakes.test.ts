@@ -244,7 +244,22 @@ const onTheCommandLine: Mistake[] = [
   [
     'several records for verify',
     ({ many }) => ['verify', many],
-    'is one JSON text per line: the command audit reads such files',
+    'is one JSON text per line: the command audit reads such files of answers or evidence of state, diff those of traces',
+  ],
+  [
+    'evidence for a transition, and nothing that is trusted',
+    ({ bundle }) => ['diff', bundle, '--parent-evidence', bundle],
+    'state what you trust, with exactly one of --checkpoint and --l1-block-hash\n',
+  ],
+  [
+    'a network for an audit, and nothing that is trusted',
+    ({ bundle }) => ['audit', bundle, '--network', 'linea'],
+    'state what you trust, with exactly one of --l1-block-hash, --l1-state-root and --state-root\n',
+  ],
+  [
+    'a message, and nothing that is trusted',
+    ({ message }) => ['verify', message],
+    'state what you trust, with exactly one of --checkpoint, --l1-block-hash and --l1-state-root\n',
   ],
   [
     'UTF-16 without a mark',
@@ -333,6 +348,7 @@ const text = JSON.stringify(answer)
 /** Each is written for the test that reads it. */
 const contents = {
   ...{ answer, bundle, many: `${text}\n${text}\n`, unmarked: Buffer.from(text, 'utf16le') },
+  message: { format: 'rollup-state-proof/evidence', version: 1, kind: 'message' },
   ...{ torn: gzipSync(text).subarray(0, -9), bomb: gzipSync(Buffer.alloc(2 ** 24 + 1, ' ')) },
 }
 type Files = { readonly [Name in keyof typeof contents]: string }

@@ -168,7 +168,9 @@ export function readBlock(value: unknown, isForWallet: boolean): bigint | 'lates
   if (named === 'latest' || named === 'safe' || named === 'finalized') return 'latest'
   if (named === 'pending' && isForWallet) return 'latest'
   if (named === 'pending')
-    throw invalidParams('The block tag pending has no proof: use latest. If `forward` has `wallet` (--forward wallet), it means latest.')
+    throw invalidParams(
+      'The block tag pending has no proof: use latest. If `forward` has `wallet` (--forward wallet), it means latest.',
+    )
   if (named === 'earliest') throw invalidParams('The block tag earliest has no proof.')
   return params.quantity('block', named, 64)
 }

@@ -114,7 +114,9 @@ cat *.ndjson | rollup-state-proof audit --state-root 0x... | grep refused`,
 async function claimOf(flags: Flags): Promise<RecordClaim> {
   const { 'state-root': stateRoot, address, 'storage-key': storageKeys } = flags
   const isForBundles = stateRoot !== undefined || Object.keys(forBundles).some(name => name in flags)
-  const anchor = isForBundles ? { rollup: networkOf(flags).rollup, trusted: await trustedOf(flags) } : undefined
+  const network = networkOf(flags)
+  const names = ['l1-block-hash', 'l1-state-root', 'state-root'] as const
+  const anchor = isForBundles ? { rollup: network.rollup, trusted: await trustedOf(flags, network, names) } : undefined
   return { stateRoot, address, storageKeys, anchor }
 }
 

@@ -185,10 +185,11 @@ async function endOf(
     throw new UsageError(`--${rootName} and --${evidenceName}: state one of them`)
   if (root !== undefined) return { root, source: 'stated by you' }
   if (path === undefined) return null
-  const { 'l1-block-hash': hashes = [], checkpoint, network } = values
+  const { 'l1-block-hash': hashes = [], checkpoint } = values
   const hash = evidenceName === 'evidence' ? hashes.at(-1) : hashes[0]
-  const trusted = await trustedOf({ checkpoint, network, 'l1-block-hash': hash })
-  const { rollup, scheme } = networkOf(values)
+  const chosen = networkOf(values)
+  const { rollup, scheme } = chosen
+  const trusted = await trustedOf({ checkpoint, 'l1-block-hash': hash }, chosen, ['checkpoint', 'l1-block-hash'])
   const subject = { l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' } as const
   const content = await readJson(path, io)
   at.input = path

@@ -5,7 +5,7 @@ import type { Output } from '../command.ts'
 import type { Flags, FlagsOf } from '../options/declared.ts'
 import type { filterOptions } from '../options/filter.ts'
 import { type ChosenNetwork, networkSource } from '../options/network.ts'
-import { trustedOf } from '../options/trust.ts'
+import { TRUST_OPTIONS, trustedOf } from '../options/trust.ts'
 import { reportOnError, type VerdictReport } from '../output/report.ts'
 import { formatTable } from '../output/table.ts'
 import { formatVerdict } from '../output/verdict.ts'
@@ -76,9 +76,11 @@ export async function reportOnEvidence(
   const { rollup } = network
   const by = networkSource(flags)
   const parts = kind.parts('bundle')
-  const head = { trusted: await trustedOf(flags, network), scheme: found ?? network.scheme }
   // A message is in no state.
-  const scheme = 'l2BlockNumber' in parts ? kindName(head.scheme) : undefined
+  const isOfState = 'l2BlockNumber' in parts
+  const names = TRUST_OPTIONS.filter(name => isOfState || name !== 'state-root')
+  const head = { trusted: await trustedOf(flags, network, names), scheme: found ?? network.scheme }
+  const scheme = isOfState ? kindName(head.scheme) : undefined
   const schemeSource = scheme && { scheme: found === undefined ? by : ('lengths' as const) }
   const sources = { trusted: 'user', ...schemeSource, rollup: by, ...parts } as const
   // A beacon block comes with what verifies from it, which the user has not stated.

@@ -5,9 +5,10 @@ import type { RecordOptions } from '../../entry/rpc.ts'
 import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { statedBlockHash } from '../words/evidence.ts'
+import { listed } from '../words/verdict.ts'
 import type { Flags } from './declared.ts'
 import type { Connections } from './endpoint.ts'
-import { type ChosenNetwork, networkOf } from './network.ts'
+import type { ChosenNetwork } from './network.ts'
 
 export async function trustedBlockOf(blockRoot: Hex, { beacon: network, name }: ChosenNetwork) {
   if (network === undefined) throw new UsageError(`--checkpoint: the network ${name} has no beacon chain`)
@@ -22,17 +23,23 @@ export async function trustedBlockOf(blockRoot: Hex, { beacon: network, name }: 
   }
 }
 
-/** Exactly one: with two, it would be unclear on which one the verdict rests. @throws UsageError */
-export async function trustedOf(flags: Flags, network = networkOf(flags)): Promise<Trusted> {
-  const given = Object.entries({
-    beaconBlockRoot: flags.checkpoint,
-    l1BlockHash: flags['l1-block-hash'],
-    l1StateRoot: flags['l1-state-root'],
-    l2StateRoot: flags['state-root'],
-  }).filter(([, value]) => value !== undefined)
+const TRUSTED = {
+  checkpoint: 'beaconBlockRoot',
+  'l1-block-hash': 'l1BlockHash',
+  'l1-state-root': 'l1StateRoot',
+  'state-root': 'l2StateRoot',
+} as const
+type TrustOption = keyof typeof TRUSTED
+// Its keys are those.
+export const TRUST_OPTIONS = Object.keys(TRUSTED) as TrustOption[]
+
+/**
+ * Exactly one: with two, it would be unclear on which one the verdict rests. @param names those that the command has @throws UsageError
+ */
+export async function trustedOf(flags: Flags, network: ChosenNetwork, names: readonly TrustOption[]): Promise<Trusted> {
+  const given = names.filter(name => flags[name] !== undefined).map(name => [TRUSTED[name], flags[name]])
   if (given.length !== 1) {
-    const names = '--checkpoint, --l1-block-hash, --l1-state-root and --state-root'
-    throw new UsageError(`state what you trust, with exactly one of ${names}`)
+    throw new UsageError(`state what you trust, with exactly one of ${listed(names.map(name => `--${name}`))}`)
   }
   if (flags.implementation !== undefined && flags['state-root'] !== undefined) {
     throw new UsageError('--implementation: with --state-root, nothing proves the code of the contract')

@@ -73,7 +73,7 @@ export function parseJson(bytes: Uint8Array): unknown {
     const [first = '', ...more] = text.trimStart().split('\n', 2)
     throw new DocumentError(
       more.length > 0 && isJson(first)
-        ? 'one JSON text per line: the command audit reads such files'
+        ? 'one JSON text per line: the command audit reads such files of answers or evidence of state, diff those of traces'
         : `not JSON: ${messageOf(error)}`,
     )
   }
