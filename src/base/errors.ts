@@ -36,17 +36,17 @@ export function hasBrand(error: unknown, name: string): boolean {
   }
 }
 
-/** The own fields alone: of a field that is missing, a polluted Object.prototype must not supply one. */
+/** A copy with the own fields alone: a polluted Object.prototype must not supply a missing one. */
 export const own = <T extends object>(fields: T): T => Object.assign(Object.create(null), fields)
 
 function messageOf(code: string, details: ErrorDetails): string {
   const { path, expected, found } = own(details)
-  const said = [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(', ')
+  const reason = [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(', ')
   // The message leaves out the meaning of the code, so that programs need not bundle all meanings with this class.
-  return `${code}${path ? ` at ${path}` : ''}${said && `: ${said}`}`
+  return `${code}${path ? ` at ${path}` : ''}${reason && `: ${reason}`}`
 }
 
-/** Sets the fields that details give an error. They exist before, because Object.prototype may forbid to add one. */
+/** Fills in the details of an error. Its class declares them, because a polluted Object.prototype may forbid new fields. */
 function complete(error: Error, details: ErrorDetails): void {
   const { path = '', expected, found } = own(details)
   Object.assign(brandError(error, error.name), { path, expected, found })
@@ -171,7 +171,7 @@ export type Refusal = ProofError | ArgumentError
 
 export const isRefusal = (error: unknown): error is Refusal => isProofError(error) || isArgumentError(error)
 
-/** What readers throw: an answer is read with a code of its own, an argument with this one. */
+/** The code with which a reader refuses. Each kind of document has its own; the caller's arguments have the last one. */
 export type FailureCode = ProofErrorCode | 'ARGUMENT_INVALID'
 
 export const failure = (code: FailureCode, details: ErrorDetails): Refusal =>

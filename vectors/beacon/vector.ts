@@ -48,7 +48,7 @@ export interface ValidVector {
 export interface InvalidVector {
   description: string
   flag: Flag
-  /** The function to call: `verifyCheckpoint` with the answers, or `verifyFinality` with finality update and committee. */
+  /** The function to call: `verifyConsensus` with the answers, or `verifyFinality` with finality update and committee. */
   operation: 'verifyConsensus' | 'verifyFinality'
   /** The valid vector whose input is patched. */
   base: string

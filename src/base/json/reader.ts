@@ -9,7 +9,7 @@ export type JsonReader = ReturnType<typeof readerOf>
 
 /**
  * Makes a reader that is safe even if the document does not come from `JSON.parse`: it reads only own properties, each once,
- * and throws only a ProofError.
+ * and throws only a ProofError, or an ArgumentError if `code` is that of arguments.
  *
  * @param code the error code for a value that has the wrong shape or cannot be read
  */
@@ -57,14 +57,14 @@ export function readerOf(code: FailureCode) {
       return (value: unknown): Uint8Array => hexToBytes(string(value), length)
     },
     fields,
-    /** The same, to be decoded one by one. A decoder gets undefined for a missing property; see `optional`. */
+    /** The same, decoded one by one. For a missing property, a decoder gets undefined: `optional` in decoders.ts allows that. */
     fieldsOf<Name extends string>(source: unknown, names: readonly Name[]): FieldReader<Name> {
       const read = fields(source, names)
       return (name, decode) => atPath(name, () => decode(read[name]))
     },
     /**
      * The items of an array. Each is decoded before the next is read, so a huge array of garbage fails at its first item.
-     * `verifyCount` gets the length before any item is read; a proxy can report any length, so what is none is refused before that.
+     * `verifyCount` gets the length before any item is read. A proxy can report anything as its length, so that is checked first.
      */
     items<T>(source: unknown, verifyCount: (count: number) => void, decode: (item: unknown) => T): T[] {
       if (!isArray(source)) throw malformed('an array', source)

@@ -61,7 +61,7 @@ function decodeStorageProofs(tree: Tree, proofs: unknown, keyCount: number): (De
   const verifyCount = (count: number) => {
     const expected = `${keyCount} for ${keyCount} requested keys`
     if (count > keyCount) throw refusal('STORAGE_PROOF_UNEXPECTED', expected, count)
-    // An empty list stands for an account without storage, whatever keys were requested; verifyStorage checks that it has none.
+    // An empty list stands for an account without storage, whatever keys were requested. `verifyAnswer` checks that it has none.
     if (count < keyCount && count !== 0) throw refusal('STORAGE_PROOF_MISSING', expected, count)
   }
   return reader.items(proofs, verifyCount, item => (item === null ? null : decodeLeafProof(tree, item)))

@@ -37,7 +37,7 @@ export interface Path {
 /** Length in bytes of node 0: 64 (mimc) or 96 (poseidon2). */
 export const rootLength = ({ wordLength }: Pick<HashScheme, 'wordLength'>): number => wordLength + DIGEST_LENGTH
 
-/** Node 0: `word(nextFreeNode) || subRoot`. */
+/** Node 0: `word(nextFreeNode) || subRoot`. Its parts are copies: a view of a short array makes the engine move the array. */
 export function decodeRootNode(scheme: HashScheme, rootPreimage: Uint8Array): RootNode {
   const nextFreeNode = decodeIndexWord(scheme, rootPreimage.slice(0, scheme.wordLength), MAX_LEAVES + 1)
   return { rootPreimage, nextFreeNode, subRoot: rootPreimage.slice(scheme.wordLength) }

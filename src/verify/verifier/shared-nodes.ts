@@ -92,7 +92,7 @@ export function rememberingHasher(hasher: Hasher, places: number, openings: read
   const running: Uint8Array[] = []
   return {
     hash(message) {
-      // No node: a key, which would take the place of one.
+      // Too short for a node: an encoded address, whose digest would take the place of a node's.
       if (message.length < INNER_LENGTH) return hasher.hash(message)
       const isNext = openings[nextOpening] === message
       const digest = recall(message)
