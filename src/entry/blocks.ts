@@ -16,9 +16,10 @@ export { type Transaction, verifyTransactions } from '../verify/blocks/transacti
 export type { LogsBundle, LogsClaim, VerifiedLogs } from '../verify/evidence/kinds/logs.ts'
 
 /**
- * Evidence of logs: the `kind` of a claim for `verifyEvidence`. The result is complete: no log of the range that the filter selects is missing. The hash of the newest block
- * comes from the state (EIP-2935), or from L1 if that holds hashes of blocks. The other blocks follow by their parent hashes, and of
- * each block that the bloom filter in its header does not rule out, all receipts are verified.
+ * Evidence of logs: the `kind` of a claim for `verifyEvidence`. The result is complete: no log of the range that the filter selects
+ * is missing. The hash of the newest block comes from the state (EIP-2935), or from L1 if that holds hashes of blocks. The other
+ * blocks follow by their parent hashes. Of each block that the bloom filter in its header does not rule out, all receipts are
+ * verified.
  *
  * @example
  * ```ts

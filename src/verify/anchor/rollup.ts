@@ -46,7 +46,7 @@ export interface Rollup {
    * results name the one that is proven.
    */
   implementation?: Hex
-  /** The JSON-RPC method with which L2 endpoints serve proofs. Default: that of the client. */
+  /** The JSON-RPC method with which L2 endpoints serve proofs. Default: `rollup_getProof`. */
   method?: string | undefined
   /** Chain id of the rollup. */
   chainId?: number | bigint | undefined
@@ -203,7 +203,7 @@ export type VerifiedAnchor<Held extends HeldValue = HeldValue> = ProvenContract 
         ? {
             /** It is not a state root. */
             stateRoot: undefined
-            /** The hash of that L2 block, 32 bytes, for `verifyHeader`. The header has the root of an Ethereum state. */
+            /** The hash of that L2 block, 32 bytes, for `verifyBlockHeader`. The header has the root of an Ethereum state. */
             blockHash: Hex
           }
         : never)

@@ -79,7 +79,7 @@ const ethereum: StateKind = {
   slots: 'storageProof',
   emptyRoot: EMPTY_TRIE_ROOT,
   verify(answer, { stateRoot, address, storageKeys }) {
-    // Under its name here.
+    // An error names it as the caller does, not as `l1StateRoot`.
     decodeArgument('stateRoot', stateRoot, 32)
     return verifyEthProof(answer, { l1StateRoot: stateRoot, address, storageKeys })
   },

@@ -85,7 +85,7 @@ export function verifyBlockTraces(accounts: Accounts, list: unknown): AccountDif
   const { scheme, kind } = accounts.trees.account
   const diffs: AccountDiff[] = []
   let [index, last, segment]: [number, Segment | null, Segment | null] = [0, null, null]
-  /** What a segment is refused for, whose traces come before the one that is being read. */
+  /** Why the segment before the trace that is being read was refused: `items` would add the place of that trace to the path. */
   let refused: unknown = null
   const finish = () => {
     if (segment === null) return

@@ -43,7 +43,7 @@ export interface VerifiedTransition {
   blocks: BlockDiff[]
 }
 
-/** How many digests are remembered: some 2 MB. */
+/** How many digests are remembered: about 10 MB with their messages. */
 const PLACES = 2 ** 14
 
 const FIELDS = ['zkParentStateRootHash', 'zkEndStateRootHash', 'zkStateMerkleProof'] as const

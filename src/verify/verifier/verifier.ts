@@ -21,13 +21,13 @@ export interface Verifier {
   verifyProof<const Keys extends readonly Hex[] = []>(answer: unknown, claim: VerifierClaim<Keys>): VerifiedState<Keys>
 }
 
-/** How many digests a verifier remembers for each of the two kinds of tree. At 300 bytes each, that is 10 MB in all. */
+/** How many digests a verifier remembers for each of the two kinds of tree. With their messages, at most 20 MB in all. */
 const DIGESTS = 2 ** 14
 
 /**
  * A verifier for many answers, such as the slots of one contract or the accounts under one root. It decodes and hashes nodes
  * that many proofs share only once. It remembers which digest belongs to which bytes, and nothing about roots, keys or
- * verdicts, so its verdicts are those of {@link verifyProof}. Its memory is bounded (about 10 MB) and freed with the verifier.
+ * verdicts, so its verdicts are those of {@link verifyProof}. Its memory is bounded (about 20 MB) and freed with the verifier.
  *
  * @param scheme `mimc` or `poseidon2`
  * @throws ArgumentError if it is neither
