@@ -109,8 +109,8 @@ const beacon: Look = (value, depth) => ({
 
 const leafIndex: Look = value => decoded(value, () => nameLeafIndex(decodeLeafIndex(value)))
 
-/** What a message moves is an amount, as its fee is. */
-const message: Look = (value, depth) => {
+/** What a message or a call moves is an amount, as a fee is. */
+const moving: Look = (value, depth) => {
   const { value: wei } = fieldsOf(value)
   const shown = look(value, depth)
   return isObject(shown) && isGiven(wei) ? { ...shown, value: number(wei, depth) } : shown
@@ -138,9 +138,12 @@ const looks: ReadonlyMap<string, Look> = new Map([
   ...['header', 'l2Header'].map(name => [name, header] as const),
   ['beacon', beacon],
   ['timestamp', time],
-  ['message', message],
+  ['message', moving],
+  ['call', moving],
   ['messageProof', messageProof],
-  ...['l2BlockNumber', 'fromBlock', 'toBlock', 'fee', 'number'].map(name => [name, number] as const),
+  ...['l2BlockNumber', 'fromBlock', 'toBlock', 'fee', 'number', 'chainId', 'gas', 'balance', 'nonce'].map(
+    name => [name, number] as const,
+  ),
   ...['leafIndex', 'leftLeafIndex', 'rightLeafIndex'].map(name => [name, leafIndex] as const),
   ...['proof', 'leftProof', 'rightProof'].map(name => [name, path] as const),
   // Of each of many blocks, there is too much to say; what a vector expects is no claim.

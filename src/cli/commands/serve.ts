@@ -15,7 +15,8 @@ import { formatTable } from '../output/table.ts'
 
 const options = {
   ...optionsOf('port', 'host'),
-  'finalize-every': typed('SECONDS', 'add and finalize blocks (default: only what is sent)', whole(1, 86_400)),
+  // Each time, L1 and L2 get two blocks, with a second between them: in less time, theirs would run ahead of the clock.
+  'finalize-every': typed('SECONDS', 'add and finalize blocks (default: only what is sent)', whole(2, 86_400)),
   history: typed('COUNT', 'how many finalizations to keep (default: all)', whole(1, 1_000_000)),
   'upgrade-at': typed('NUMBER', 'the first L2 block with an Ethereum state', whole(1, Number.MAX_SAFE_INTEGER)),
 }

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { inspectContent, type UnverifiedField } from '../../../src/cli/commands/inspect.ts'
-import { MAX_SHOWN_DEPTH } from '../../../src/cli/words/limits.ts'
-import { DocumentError } from '../../../src/cli/words/value.ts'
-import { answer, contract, evidence, read } from './files.ts'
+import { inspectContent, type UnverifiedField } from '../../src/cli/commands/inspect.ts'
+import { MAX_SHOWN_DEPTH } from '../../src/cli/words/limits.ts'
+import { DocumentError } from '../../src/cli/words/value.ts'
+import { answer, contract, evidence, read } from './words/files.ts'
 
 it('inspects a vector and an answer without verifying them', () => {
   const { kind, fields } = inspectContent(contract)
@@ -67,6 +67,9 @@ it('inspects calls and vectors for functions', () => {
     const { bundle } = read(`calls/valid/${name.replace('.json', '')}`)
     expect(inspectContent(bundle).kind, name).toBe('call as evidence')
   }
+  const { bundle } = read('calls/valid/revert')
+  const { fields } = inspectContent({ ...bundle, call: { ...bundle.call, value: '0x10' } })
+  expect(fields).toMatchObject({ chainId: 1337n, call: { value: 16n, gas: 50_000_000n }, l1: { proof: { nonce: 1n } } })
   expect(inspectContent({ operation: 'verifyCode', code: '0x', expected: 7 })).toEqual({
     kind: 'evidence vector',
     fields: { operation: 'verifyCode', code: '0x', expected: '7' },
