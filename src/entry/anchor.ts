@@ -18,16 +18,13 @@ export {
 export { decodeFinalizedStateLog, type FinalizedState, finalizedStateTopics } from '../verify/anchor/finalized-state.ts'
 export { encodeHeader, type L1Block, verifyHeader } from '../verify/anchor/header.ts'
 export {
-  type AnchorClaim,
-  anchorStorageKeys,
   lineaLayout,
   lineaRollup,
   lineaSepoliaRollup,
   type Rollup,
   type RollupLayout,
-  type VerifiedAnchor,
-  verifyAnchor,
 } from '../verify/anchor/rollup.ts'
+export { type AnchorClaim, anchorStorageKeys, type VerifiedAnchor, verifyAnchor } from '../verify/anchor/verify.ts'
 export {
   type BundleParts,
   createBundle,

@@ -3,7 +3,7 @@ import { schemeNamed } from '../../src/cli/words/answer.ts'
 import { DocumentError, type Fields, fieldIn, fieldsOf, isObject, show } from '../../src/cli/words/value.ts'
 import { verifyCode } from '../../src/verify/anchor/contract.ts'
 import { encodeHeader } from '../../src/verify/anchor/header.ts'
-import { type AnchorClaim, verifyAnchor } from '../../src/verify/anchor/rollup.ts'
+import { type AnchorClaim, verifyAnchor } from '../../src/verify/anchor/verify.ts'
 import type { Committee } from '../../src/verify/beacon/committee.ts'
 import {
   type ConsensusAnswers,

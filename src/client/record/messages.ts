@@ -8,7 +8,8 @@ import { readerOf } from '../../base/json/reader.ts'
 import { slotKey } from '../../verify/anchor/contract.ts'
 import { verifyEthProof } from '../../verify/anchor/eth-proof.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
-import { decodeContract, readRollup } from '../../verify/anchor/rollup.ts'
+import { readRollup } from '../../verify/anchor/rollup.ts'
+import { decodeContract } from '../../verify/anchor/verify.ts'
 import { type MessageFromL2, messageFromL2Keys, verifyInL1 } from '../../verify/messages/from-l2.ts'
 import {
   type DecodedMessage,

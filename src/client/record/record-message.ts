@@ -3,7 +3,8 @@ import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { lowerCase } from '../../base/hex.ts'
 import { readHex, readOptions } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
-import { decodeContract, readRollup } from '../../verify/anchor/rollup.ts'
+import { readRollup } from '../../verify/anchor/rollup.ts'
+import { decodeContract } from '../../verify/anchor/verify.ts'
 import {
   createMessageBundle,
   type MessageBundle,

@@ -3,14 +3,8 @@ import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../../base/bytes.
 import { atPath, plural, refusal } from '../../base/errors.ts'
 import { readOptions } from '../../base/options.ts'
 import { mappingSlot } from '../anchor/contract.ts'
-import {
-  type DecodedContract,
-  decodeContract,
-  IMPLEMENTATION_KEY,
-  openContract,
-  type Rollup,
-  readRollup,
-} from '../anchor/rollup.ts'
+import { IMPLEMENTATION_KEY, type Rollup, readRollup } from '../anchor/rollup.ts'
+import { type DecodedContract, decodeContract, openContract } from '../anchor/verify.ts'
 import {
   type DecodedMessage,
   type Message,

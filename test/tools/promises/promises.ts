@@ -163,7 +163,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'verify/anchor/rollup',
       'finds a root or a hash by the slots, and lets the claim decide if there are both',
       ...[
-        'src/verify/anchor/rollup.ts',
+        'src/verify/anchor/verify.ts',
         "root?.exists && expected !== 'blockHash' ? root.value",
         'root?.exists ? root.value',
       ],
@@ -173,7 +173,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'verify/anchor/rollup',
       'reports the code behind the proxy, and refuses any other than the one that is stated',
       ...[
-        'src/verify/anchor/rollup.ts',
+        'src/verify/anchor/verify.ts',
         'if (stated === undefined || stated === found) return',
         'if (stated !== null) return',
       ],
@@ -195,7 +195,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'client/record-ethereum',
       'lets no bundle pass a root for a hash, or a hash for a root',
       ...[
-        'src/verify/anchor/rollup.ts',
+        'src/verify/anchor/verify.ts',
         "hash?.exists && expected !== 'stateRoot' ? hash.value",
         'hash?.exists ? hash.value',
       ],
@@ -525,7 +525,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'verify/anchor/rollup',
       'refuses a block without a root, one ahead of the contract, and a missing contract',
       ...[
-        'src/verify/anchor/rollup.ts',
+        'src/verify/anchor/verify.ts',
         'if (stateRoot !== undefined || blockHash !== undefined) return',
         'if (true) return',
       ],
