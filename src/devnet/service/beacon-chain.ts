@@ -3,16 +3,9 @@ import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { bigintToBytes, byteAt, bytesToBigint, bytesToHex, type Hex, hexToBytes } from '../../base/bytes.ts'
 import { atPath } from '../../base/errors.ts'
 import { EMPTY_TRIE_ROOT } from '../../verify/anchor/trie.ts'
+import { clockOf, MAINNET_PRESET, periodOf } from '../../verify/beacon/clock.ts'
 import { decodeBeacon, executionOf } from '../../verify/beacon/decode.ts'
-import {
-  type BeaconNetwork,
-  clockOf,
-  decodeNetwork,
-  forkAt,
-  type Layout,
-  MAINNET_PRESET,
-  periodOf,
-} from '../../verify/beacon/network.ts'
+import { type BeaconNetwork, decodeNetwork, forkAt, type Layout } from '../../verify/beacon/network.ts'
 import { hashPair, merkleize, rootOfBytes, rootOfUint } from '../../verify/beacon/ssz.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import { BASE_FEE, type Block, GAS_LIMIT, ZERO_HASH, zeros } from './block.ts'

@@ -1,8 +1,9 @@
 import { byteAt, bytesToHex, type Hex, hexToBytes } from '../../base/bytes.ts'
 import { lowerCase } from '../../base/hex.ts'
 import { createCache } from '../../provider/cache.ts'
+import { MAINNET_PRESET, periodOf } from '../../verify/beacon/clock.ts'
 import { signingRoot } from '../../verify/beacon/committee.ts'
-import { type BeaconNetwork, MAINNET_PRESET, periodOf } from '../../verify/beacon/network.ts'
+import type { BeaconNetwork } from '../../verify/beacon/network.ts'
 import {
   type BeaconBlock,
   type BeaconChain,

@@ -1,40 +1,11 @@
 import { decodeArgument } from '../../base/arguments.ts'
 import { type Hex, hexToBytes } from '../../base/bytes.ts'
-import { ArgumentError, atPath, excerpt, own, refusal } from '../../base/errors.ts'
+import { ArgumentError, atPath, excerpt, refusal } from '../../base/errors.ts'
 import { atMost, optional } from '../../base/json/decoders.ts'
 import { readerOf } from '../../base/json/reader.ts'
 import { readOptions } from '../../base/options.ts'
+import { type BeaconPreset, MAINNET_PRESET } from './clock.ts'
 import { MAX_FORKS } from './limits.ts'
-
-/** The constants of a consensus network: how many sign, and how its time is divided. */
-export interface BeaconPreset {
-  /** Members of a sync committee, a multiple of 8. */
-  committeeSize: number
-  /** A fork begins with an epoch. */
-  slotsPerEpoch: number
-  /** A sync committee signs for one period. */
-  epochsPerPeriod: number
-  /** The length of a slot. */
-  secondsPerSlot: number
-}
-
-/** That of Ethereum mainnet and its test networks. */
-export const MAINNET_PRESET: Readonly<BeaconPreset> = {
-  committeeSize: 512,
-  slotsPerEpoch: 32,
-  epochsPerPeriod: 256,
-  secondsPerSlot: 12,
-}
-
-/** The preset of a network, with the number of slots in a period. */
-export function clockOf(network: Pick<BeaconNetwork, 'preset'>) {
-  const { preset = MAINNET_PRESET } = own(network)
-  return { ...preset, slotsPerPeriod: preset.slotsPerEpoch * preset.epochsPerPeriod }
-}
-
-/** The sync-committee period of a slot. */
-export const periodOf = (network: Pick<BeaconNetwork, 'preset'>, slot: bigint): number =>
-  Number(slot / BigInt(clockOf(network).slotsPerPeriod))
 
 /** A fork of a consensus network: its first epoch, and the version that its signatures commit to. */
 interface BeaconFork {
@@ -150,7 +121,7 @@ const gloasState = { finalizedRoot: 735, currentCommittee: 2945, nextCommittee: 
 /** In the body: the hash of the parent execution block. */
 export const GLOAS_EXECUTION = 2856
 
-/** Made by a function, so that bundlers leave it out where only the clock is used. */
+/** Made by a function, so that bundlers leave it out where only the tables of networks are used. */
 const layouts = /* @__PURE__ */ (() =>
   new Map<string, Layout>([
     ['capella', { ...altairState, execution: 25, executionKind: 'capella' }],

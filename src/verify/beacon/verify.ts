@@ -6,6 +6,7 @@ import { atMost } from '../../base/json/decoders.ts'
 import { isGiven } from '../../base/json/known-fields.ts'
 import { readOptions } from '../../base/options.ts'
 import { mismatch } from '../tree/path.ts'
+import { periodOf } from './clock.ts'
 import {
   type Committee,
   type DecodedCommittee,
@@ -29,7 +30,7 @@ import {
   type SignedUpdate,
 } from './decode.ts'
 import { MAX_UPDATES } from './limits.ts'
-import { type BeaconNetwork, type DecodedNetwork, decodeNetwork, forkAt, periodOf } from './network.ts'
+import { type BeaconNetwork, type DecodedNetwork, decodeNetwork, forkAt } from './network.ts'
 import { rootOfBranch } from './ssz.ts'
 
 /** What you trust: a beacon block, and the network that it belongs to. */

@@ -13,8 +13,9 @@ import {
   verifyUnfinalized,
   verifyUpdate,
 } from '../../../src/entry/beacon.ts'
+import { MAINNET_PRESET } from '../../../src/verify/beacon/clock.ts'
 import { decodeCommittee, signersKey } from '../../../src/verify/beacon/committee.ts'
-import { decodeNetwork, forkAt, MAINNET_PRESET } from '../../../src/verify/beacon/network.ts'
+import { decodeNetwork, forkAt } from '../../../src/verify/beacon/network.ts'
 import { convertHeader } from '../../../vectors/beacon/converted.ts'
 import { refusal, verdict } from '../../refusal.ts'
 import { strided } from '../../size.ts'

@@ -13,8 +13,9 @@ import {
   verifyUnfinalized,
   verifyUpdate,
 } from '../../../src/entry/beacon.ts'
+import type { BeaconPreset } from '../../../src/verify/beacon/clock.ts'
 import { decodeSignedHeader, type Header } from '../../../src/verify/beacon/decode.ts'
-import { type BeaconPreset, decodeNetwork } from '../../../src/verify/beacon/network.ts'
+import { decodeNetwork } from '../../../src/verify/beacon/network.ts'
 import {
   createCommittee,
   createHeader,
