@@ -10,7 +10,7 @@ export {
   type BeaconFailure,
   beaconBlockHash,
 } from '../client/beacon/beacon.ts'
-export { type FollowedFinalization, followFinalizations } from '../client/follow/follow.ts'
+export { followFinalizations } from '../client/follow/follow.ts'
 export {
   type ClaimableMessage,
   type FollowedMessages,
@@ -18,7 +18,13 @@ export {
   followMessages,
   type MessagesProgress,
 } from '../client/follow/follow-messages.ts'
-export type { FollowEvent, FollowOptions, FollowProgress, FollowRequest } from '../client/follow/options.ts'
+export type {
+  FollowEvent,
+  FollowedFinalization,
+  FollowOptions,
+  FollowProgress,
+  FollowRequest,
+} from '../client/follow/types.ts'
 export { type AgreementOptions, type DissentingSource, finalizedBlockHash } from '../client/l1/l1-block-hash.ts'
 export { fetchVerifiedRoot, type VerifiedRoot, type VerifiedRootOptions } from '../client/l1/verified-root.ts'
 export { type Recorded, type RecordOptions, type RecordProgress, recordEvidence } from '../client/record/record.ts'

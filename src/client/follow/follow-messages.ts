@@ -24,9 +24,8 @@ import { bundleMessage } from '../record/record-message.ts'
 import { EndpointError } from '../transport/error.ts'
 import { MAX_MESSAGES } from '../transport/limits.ts'
 import { begin, partOf, type Scope, scoped } from '../transport/waiting.ts'
-import { type FollowedFinalization, follow, type Proven, type Timing } from './follow.ts'
-import { FOLLOWING, type FollowOptions, type FollowProgress, type Settings, verifyFollowOptions } from './options.ts'
-import type { View } from './poll.ts'
+import { FOLLOWING, follow, type Settings, type Timing, type View, verifyFollowOptions } from './follow.ts'
+import type { FollowedFinalization, FollowOptions, FollowProgress } from './types.ts'
 
 /** Whose messages to follow, and from where. */
 export interface FollowMessagesOptions
@@ -139,15 +138,13 @@ export function followMessagesWith(options: FollowMessagesOptions, timing?: Timi
       (sender === undefined || bytesToHex(message.from) === sender) &&
       (recipient === undefined || bytesToHex(message.to) === recipient),
   }
-  const read = async (view: View, end: bigint, proving: Promise<Proven>) => {
+  const read = async (view: View, end: bigint, proving: Promise<FollowedFinalization>): Promise<FollowedMessages> => {
     const next = begin(proving.then(nextNumberIn))
     const messages = position ? await readMessages(following, view, position, end, next) : []
-    const nextNumber = await next
-    return ({ l2BlockNumber, l1Block, progress }: FollowedFinalization): FollowedMessages => {
-      position = { end, nextNumber }
-      const own = { messageService, nextNumber: encodeQuantity(nextNumber) }
-      return { l2BlockNumber, l1Block, messages, progress: { ...progress, ...own } }
-    }
+    const [nextNumber, { l2BlockNumber, l1Block, progress }] = [await next, await proving]
+    position = { end, nextNumber }
+    const own = { messageService, nextNumber: encodeQuantity(nextNumber) }
+    return { l2BlockNumber, l1Block, messages, progress: { ...progress, ...own } }
   }
   return follow(following, read, timing)
 }
@@ -167,7 +164,7 @@ function readNextNumber(progress: unknown, service: Hex): bigint {
 type Following = MessageSource & Settings & { sender: Sender; isSelected: (sent: SentMessage) => boolean }
 
 /** The number of the first message after a finalization, proven. @throws ArgumentError if there is no message service */
-function nextNumberIn({ verified: [service] }: Proven): bigint {
+function nextNumberIn({ verified: [service] }: FollowedFinalization): bigint {
   const next = BigInt(service?.storage[0]?.value ?? 0n)
   if (next > 0n) return next
   const expected = 'a message service that keeps the number of its next message in this slot'

@@ -74,8 +74,6 @@ export function createLister(source: L1Source) {
   }
 }
 
-export type Lister = ReturnType<typeof createLister>
-
 function hintsOf(lists: readonly { readonly index: number; readonly list: Listed }[]): Hint[] {
   const numbers = new Set(lists.flatMap(({ list }) => [...list.keys()]))
   const listedBy = lists.map(({ index }) => index)
@@ -87,16 +85,6 @@ function hintsOf(lists: readonly { readonly index: number; readonly list: Listed
       namedBy: lists.filter(({ list }) => list.has(l2BlockNumber)).map(({ index }) => index),
       listedBy,
     }))
-}
-
-/** With the timestamp, if it is the newest one, whose time L1 proves, and one of the hints is right. */
-export async function fetchNamed(source: L1Source, l1Block: L1Block, newest: bigint, { l2BlockNumber, states }: Hint) {
-  const isTimed = l2BlockNumber === newest && source.rollup.layout.finalizedState !== undefined
-  for (const hint of isTimed ? states : []) {
-    const anchor = await unless('ANCHOR_FINALIZED_STATE_MISMATCH', fetchAnchor(source, l1Block, l2BlockNumber, hint))
-    if (anchor !== null) return anchor
-  }
-  return fetchAnchor(source, l1Block, l2BlockNumber)
 }
 
 /** From the newest back. @throws EndpointError `L1_CONTRADICTION` if the endpoint's logs lack the newest finalization */

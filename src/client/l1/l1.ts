@@ -114,6 +114,20 @@ export async function fetchAnchor(source: L1Source, l1Block: L1Block, l2BlockNum
   })
 }
 
+/** With the timestamp, if one of these hints at it is right. */
+export async function fetchHinted(
+  source: L1Source,
+  l1Block: L1Block,
+  l2BlockNumber: bigint,
+  hints: readonly FinalizedState[],
+): Promise<Anchor> {
+  for (const hint of hints) {
+    const anchor = await unless('ANCHOR_FINALIZED_STATE_MISMATCH', fetchAnchor(source, l1Block, l2BlockNumber, hint))
+    if (anchor !== null) return anchor
+  }
+  return fetchAnchor(source, l1Block, l2BlockNumber)
+}
+
 /**
  * With the timestamp, if the block is the newest, the layout has slots for it, and an endpoint serves the log. If the hints are wrong,
  * or the contract has another layout, what is proven without a hint stays proven.

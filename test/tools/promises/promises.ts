@@ -424,7 +424,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       UPGRADE_IS_SEEN,
       'client/crossing',
       'is told once if it has changed, even between two runs',
-      ...['src/client/follow/poll.ts', 'implementation !== last.implementation', 'implementation === null'],
+      ...['src/client/follow/follow.ts', 'implementation !== last.implementation', 'implementation === null'],
     ),
     promised(
       'Hide or invent a message that can be claimed',
@@ -440,7 +440,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       NO_WAY_BACK,
       'client/follow',
       'ignores a source that falls behind, and refuses a finalization that is undone',
-      ...['src/client/follow/poll.ts', 'if (!isAhead(course, l1Block)) {', 'if (isAhead(course, l1Block) === null) {'],
+      ...['src/client/follow/follow.ts', 'if (trusted && number < trusted.number) {', 'if (trusted && number < 0n) {'],
     ),
     promised(
       CALLS_END,
