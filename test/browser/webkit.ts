@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../port.ts'
 import type { Display } from './display.ts'
 import { webkit } from './installed.ts'
 import type { BrowserPage, Key, OpenPage } from './page.ts'
@@ -44,7 +44,7 @@ export function webkitOn({ name }: Display): OpenPage {
     if (colorScheme === 'dark') args.push('--dark-mode')
     const options = { binary: webkit.executable, args }
     const capabilities = { alwaysMatch: { 'webkitgtk:browserOptions': options } }
-    await untilListening(port)
+    await untilListening(port, driver)
     const { sessionId } = (await call('POST', '/session', { capabilities })) as { sessionId: string }
     const session = `/session/${sessionId}`
     const post = (path: string, body: object) => call('POST', `${session}/${path}`, body)
@@ -77,20 +77,11 @@ export function webkitOn({ name }: Display): OpenPage {
   }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
-}
-
-async function untilListening(port: number): Promise<void> {
-  for (let tries = 0; tries < 300; tries++) {
+async function untilListening(port: number, driver: ChildProcess): Promise<void> {
+  while (driver.exitCode === null) {
     const response = await fetch(`http://127.0.0.1:${port}/status`).catch(() => undefined)
     if (response?.ok) return
     await sleep(100)
   }
-  throw new Error('WebKitWebDriver does not answer')
+  throw new Error('WebKitWebDriver has ended')
 }

@@ -185,6 +185,8 @@ it('pushes what is new, in order and once, after the client knows the name', asy
 })
 
 it('pushes little at once, and what is larger alone', async () => {
+  // What is pushed is asked for when the test says so, and at no other time.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const provider = createProvider()
   const { at, push } = await serveHere(provider.answering)
   const { send, hear } = await connectTo(at)

@@ -14,6 +14,7 @@ import type { RequestProvider } from '../../src/entry/rpc.ts'
 import { type Answering, createJsonRpcServer, type ServerLimits } from '../../src/provider/json-rpc.ts'
 import { startServer } from '../client/servers.ts'
 import { PROGRAM } from '../package/build.ts'
+import { freePort } from '../port.ts'
 import { collector, networkOf, runHere } from './io.ts'
 import { startProxyProcess } from './proxy-process.ts'
 
@@ -55,8 +56,8 @@ it('requires several L1 endpoints to agree, unless there is another source', asy
 it('serves curl and viem through a finalization, an outage, a kill and a shutdown', async () => {
   const { service, url: l2, l1Url: l1 } = await startService()
   const { chain } = service
-  const proxy = await startProxy('0', l1, l2, '--l1-agree', l1, '--forward', 'web3_clientVersion')
-  const port = new URL(proxy.url).port
+  const port = `${await freePort()}`
+  const proxy = await startProxy(port, l1, l2, '--l1-agree', l1, '--forward', 'web3_clientVersion')
   const view = await proxy.until(({ event }) => event === 'view')
   expect(view).toMatchObject({ l2BlockNumber: '8', stateRoot: chain.at(8n)?.stateRoot() })
   expect(view.timestamp).toMatch(/^\d+$/)
@@ -96,12 +97,13 @@ it('serves curl and viem through a finalization, an outage, a kill and a shutdow
     const seen = new Set<bigint>()
     while (!seen.has(9n)) {
       const [block, supply] = await Promise.all([client.getBlockNumber({ cacheTime: 0 }), balanceOf(ALICE)])
+      // One of the requests was answered before.
+      if (seen.size === 0) addDemoBlocks(chain, { counts: [2] })
       seen.add(block)
       expect(supply).toBeLessThanOrEqual(total)
     }
     return [...seen]
   })()
-  addDemoBlocks(chain, { counts: [2] })
   expect(await running).toEqual([7n, 9n])
   await proxy.until(({ l2BlockNumber }) => l2BlockNumber === '10')
   expect(await curl(proxy.url, 4, 'eth_blockNumber', [])).toMatchObject({ result: '0x9' })
@@ -127,12 +129,12 @@ it('serves curl and viem through a finalization, an outage, a kill and a shutdow
   expect(restarted.events[0]?.trust).toContain('could invent the hash')
   // A request in progress at shutdown is answered.
   const url = new URL(proxy.url)
-  const headers = { 'Content-Type': 'application/json', 'Content-Length': `${body.length}` }
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': `${body.length}`, Expect: '100-continue' }
   const last = httpRequest(url, { method: 'POST', headers })
   last.write(body.slice(0, 10))
-  await setTimeout(200)
+  // The proxy waits for the rest of it.
+  await once(last, 'continue')
   restarted.program.kill('SIGINT')
-  await setTimeout(200)
   last.end(body.slice(10))
   const [answered] = await once(last, 'response')
   let text = ''

@@ -14,6 +14,7 @@ import {
   type EndpointErrorCode,
   type HttpOptions,
 } from '../../src/entry/rpc.ts'
+import { DEADLINE, holdDeadlines } from '../deadlines.ts'
 import { startServer } from './servers.ts'
 
 const KEY = 'secret-key-0123456789'
@@ -93,7 +94,6 @@ const cases: [string, EndpointErrorCode, Answer, HttpOptions?][] = [
     'HTTP_ERROR',
     r => void r.writeHead(410, { 'Content-Length': '9' }).write('{', () => r.destroy()),
   ],
-  ['a status, and a body that stops', 'UNAUTHORIZED', r => r.writeHead(401).write('{'), { timeoutMs: 200 }],
   ['401', 'UNAUTHORIZED', end(401, `the key ${KEY} is not known`)],
   ['403 and a reason', 'UNAUTHORIZED', (r, id) => r.writeHead(403, JSON_TYPE).end(failed(id, -32000, `key ${KEY}`))],
   ['429 for ever', 'RATE_LIMITED', end(429, '', { 'Retry-After': '0' })],
@@ -136,6 +136,19 @@ it.each(cases)('%s: %s', async (_, code, answer, options) => {
   expect(outcome).toBeInstanceOf(EndpointError)
   expect(outcome).toMatchObject({ code, action: expect.stringMatching(/^(?:wait|change)$/) })
   expect(turns).toBeLessThanOrEqual(5)
+})
+
+it('takes the status of a refusal, even if its body stops until the deadline', async () => {
+  const elapse = holdDeadlines()
+  const send = fetch
+  vi.stubGlobal('fetch', async (...asked: Parameters<typeof send>) => {
+    const response = await send(...asked)
+    // The deadline passes once the status is there.
+    elapse()
+    return response
+  })
+  const { outcome, turns } = await ask(r => r.writeHead(401).write('{'), { timeoutMs: DEADLINE })
+  expect([outcome, turns]).toMatchObject([{ code: 'UNAUTHORIZED', status: 401 }, 1])
 })
 
 it('retries after 429 and 503, up to the limits on retries and waiting', async () => {
@@ -472,7 +485,8 @@ it('holds a bounded number of bytes of all answers in flight, of one endpoint an
 it('lets long answers wait for each other until their deadline, and makes room however one ends', async () => {
   // Four may be as long as all for which there is room, and one endpoint may take one half.
   const held = stubLongAnswers(3, false)
-  const open = () => createHttpProvider(URL_OF_NOBODY, { timeoutMs: 1000 })
+  const elapse = holdDeadlines()
+  const open = () => createHttpProvider(URL_OF_NOBODY, { timeoutMs: DEADLINE })
   const hanging = [open(), open()].flatMap(one => [1, 2].map(() => one.request({ method: 'x' })))
   const hung = Promise.allSettled(hanging)
   while (held.bytes < 4 * 3 * MIB) await someTurns()
@@ -482,6 +496,7 @@ it('lets long answers wait for each other until their deadline, and makes room h
   const asked = Array.from({ length: 3 }, () => createHttpProvider(URL_OF_NOBODY).request({ method: 'x' }))
   const header = { method: 'eth_getBlockByHash', params: ['0x', false] }
   const tooLong = createHttpProvider(URL_OF_NOBODY).request(header)
+  elapse()
   await expect(tooLong).rejects.toMatchObject({ code: 'RESPONSE_TOO_LARGE' })
   expect(await hung).toMatchObject(Array(4).fill({ reason: { code: 'TIMEOUT' } }))
   expect(await Promise.all(asked)).toEqual(['0x7', '0x7', '0x7'])

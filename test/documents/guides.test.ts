@@ -1,6 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -12,6 +11,7 @@ import { slotKey } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { finalizedBlockHash } from '../../src/entry/rpc.ts'
 import { COMMAND_PACKAGE, DEVNET_PACKAGE, PACKAGE, PROGRAM } from '../package/build.ts'
+import { freePort } from '../port.ts'
 import { blocksOf } from './blocks.ts'
 
 /**
@@ -94,21 +94,12 @@ function scriptOf(blocks: ReturnType<typeof blocksOf>): string {
     const served = [...text.matchAll(/--port (\d+).* &$/gm)].map(([, port]) => {
       // Until it answers, because it accepts connections before it prints.
       const ask = `exec 3<>/dev/tcp/127.0.0.1/${port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && read -r <&3`
-      return `for i in {1..300}; do (${ask}) && break; sleep 0.1; done 2>&-\n`
+      return `until (${ask}); do [ -n "$(jobs -r)" ] || exit 1; sleep 0.1; done 2>&-\n`
     })
     const wait = served.join('')
     return `echo '${mark(index)}'\n${text}${wait}`
   })
   return preamble + steps.join('')
-}
-
-function freePort(): Promise<string> {
-  return new Promise(found => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => found(String(typeof address === 'object' ? address?.port : '')))
-    })
-  })
 }
 
 const toPattern = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
@@ -132,12 +123,14 @@ it.each(GUIDES)('runs the guide %s', async name => {
   const blocks = [...setup, ...blocksOf(page)]
   const cwd = join(folder, name)
   mkdirSync(cwd)
-  const ports = await Promise.all(PORTS.map(async port => ({ port, free: await freePort() })))
+  const ports = await Promise.all(PORTS.map(async port => ({ port, free: `${await freePort()}` })))
   const script = ports.reduce((text, { port, free }) => text.replaceAll(port, free), scriptOf(blocks))
   const { status, stdout } = spawnSync('bash', ['-c', script], { cwd, encoding: 'utf8', timeout: 600_000 })
   expect(status, stdout).toBe(0)
 
-  const printed = ports.reduce((text, { port, free }) => text.replaceAll(free, port), stdout)
+  // Not where it is a part of a hash.
+  const isFree = (free: string) => new RegExp(`\\b${free}\\b`, 'g')
+  const printed = ports.reduce((text, { port, free }) => text.replaceAll(isFree(free), port), stdout)
   let [run, compared, last] = [0, 0, -1]
   for (const [index, { language, text }] of blocks.entries()) {
     if (language === 'sh' && !text.includes('…')) {

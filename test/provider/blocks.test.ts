@@ -11,6 +11,7 @@ import { MAX_LOGS, MAX_LOGS_LENGTH } from '../../src/provider/limits.ts'
 import { inPace } from '../../src/provider/pace.ts'
 import { encodeTransaction, type Sent } from '../../vectors/blocks/truth.ts'
 import { named } from '../../vectors/evidence/l1.ts'
+import { DEADLINE, endingAfter, holdDeadlines } from '../deadlines.ts'
 import { createBlockEndpoints, createMixedEndpoints, type Endpoint, type Lie } from './block-endpoints.ts'
 import { UNHURRIED } from './endpoints.ts'
 
@@ -299,10 +300,11 @@ describe('requests', () => {
       ['eth_gasPrice'],
       ['eth_maxPriorityFeePerGas'],
     ]
-    const provider = endpoints.provider(endpoints.l2(silence), { timeoutMs: 300 })
+    const elapse = holdDeadlines()
+    const provider = endpoints.provider(endpoints.l2(silence), { timeoutMs: DEADLINE })
     await provider.view()
-    const ended = await Promise.all(calls.map(([method, ...params]) => reasonOf(provider.request({ method, params }))))
-    expect(ended).toEqual(calls.map(() => 'TIMEOUT'))
+    const askAll = () => Promise.all(calls.map(([method, ...params]) => reasonOf(provider.request({ method, params }))))
+    expect(await endingAfter(20, elapse, askAll)).toEqual(calls.map(() => 'TIMEOUT'))
     const controller = new AbortController()
     const patient = endpoints.provider(endpoints.l2(silence))
     await patient.view()

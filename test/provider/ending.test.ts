@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { bytesToHex, hexToBytes } from '../../src/base/bytes.ts'
 import type { StateScheme } from '../../src/entry/anchor.ts'
 import type { Hex } from '../../src/entry/index.ts'
@@ -13,6 +13,7 @@ import {
 } from '../../src/entry/provider.ts'
 import { isEndpointError } from '../../src/entry/rpc.ts'
 import type { Asking } from '../../src/provider/provider.ts'
+import { DEADLINE, endingAfter, holdDeadlines } from '../deadlines.ts'
 import { withNetwork } from '../network.ts'
 import { at, createEndpoints, LEFT, ROLLUP } from './endpoints.ts'
 import { CHAIN_ID, type FullState } from './full-state.ts'
@@ -45,42 +46,19 @@ function endpointsFor({ code }: { code: Hex }) {
   return createEndpoints(state, true)
 }
 
-/** In milliseconds: no machine gets there. The test says when it is over. */
-const DEADLINE = 86_400_000
-
-/** Holds the timers of deadlines. @returns what ends all that run */
-function holdDeadlines(): () => void {
-  const due: (() => void)[] = []
-  const { setTimeout: start } = globalThis
-  vi.stubGlobal('setTimeout', (work: () => void, milliseconds?: number) => {
-    if (milliseconds !== DEADLINE) return start(work, milliseconds)
-    due.push(work)
-    return start(() => {}, DEADLINE)
-  })
-  onTestFinished(() => void vi.unstubAllGlobals())
-  return () => {
-    for (const end of due.splice(0)) end()
-  }
-}
-
-/** What the work throws, which goes on while timers fire, until `end` ends it: if none fires, this does not end. */
-async function endingAfter(turns: number, end: () => void, work: () => Promise<unknown>): Promise<unknown> {
-  const timer = setInterval(() => {
-    if (turns-- === 0) end()
-  })
-  onTestFinished(() => clearInterval(timer))
-  return work().then(
+/** What the work throws: see {@link endingAfter}. */
+const errorAfter = (turns: number, end: () => void, work: () => Promise<unknown>): Promise<unknown> =>
+  endingAfter(turns, end, work).then(
     value => ({ value }),
     (error: unknown) => error,
   )
-}
 const reasonOf = (error: unknown) =>
   isProviderError(error) ? error.reason : isEndpointError(error) ? error.code : error
 
 /** Runs work that never ends, and aborts it once timers have fired for some turns. */
 function abortingAfter(turns: number, work: (signal: AbortSignal) => Promise<unknown>): Promise<unknown> {
   const controller = new AbortController()
-  return endingAfter(
+  return errorAfter(
     turns,
     () => controller.abort(new Error('enough')),
     () => work(controller.signal),
@@ -103,7 +81,7 @@ it('ends a call at the deadline', async () => {
   const provider = endless().provider({ timeoutMs: DEADLINE })
   await provider.view()
   const late = { reason: 'TIMEOUT', code: -32016, action: 'fix', data: { reason: 'TIMEOUT' } }
-  expect(await endingAfter(3, elapse, () => provider.request(ASKED))).toMatchObject(late)
+  expect(await errorAfter(3, elapse, () => provider.request(ASKED))).toMatchObject(late)
 })
 
 it('has as many endless calls as it means to', () => expect(Object.keys(ENDLESS)).toHaveLength(9))
@@ -129,14 +107,14 @@ it('has one deadline for an estimate, an access list, and what waits for an endp
   const late = { reason: 'TIMEOUT' }
   for (const method of ['eth_estimateGas', 'eth_createAccessList']) {
     const ask = () => provider.request({ ...ASKED, method, params: [{ to: LOOP }] })
-    expect(await endingAfter(3, elapse, ask), method).toMatchObject(late)
+    expect(await errorAfter(3, elapse, ask), method).toMatchObject(late)
   }
   const silent = { request: () => new Promise<never>(() => {}) }
   for (const layer of ['l1', 'l2']) {
     const waiting = endless().provider({ timeoutMs: DEADLINE, [layer]: silent })
     for (const method of ['eth_call', 'eth_getBalance']) {
       const ask = () => waiting.request({ method, params: [method === 'eth_call' ? { to: LOOP } : LOOP] })
-      expect(await endingAfter(3, elapse, ask), layer + method).toMatchObject(late)
+      expect(await errorAfter(3, elapse, ask), layer + method).toMatchObject(late)
     }
   }
 })
@@ -230,7 +208,7 @@ describe('a call as evidence', () => {
   it('ends at the deadline, or when it is aborted', async () => {
     const { bundle, claim } = await bundleOf()
     const elapse = holdDeadlines()
-    const late = await endingAfter(3, elapse, () => verifyCallEvidence(bundle, claim, { timeoutMs: DEADLINE }))
+    const late = await errorAfter(3, elapse, () => verifyCallEvidence(bundle, claim, { timeoutMs: DEADLINE }))
     const aborted = await abortingAfter(3, signal => verifyCallEvidence(bundle, claim, { signal }))
     expect([late, aborted].map(reasonOf)).toEqual(['TIMEOUT', 'ABORTED'])
     await expect(verifyCallEvidence(bundle, claim, { timeoutMs: 0 })).rejects.toThrow('timeoutMs')
@@ -256,7 +234,7 @@ describe('a call as evidence', () => {
     const { l1, l2 } = endless()
     const elapse = holdDeadlines()
     const slow = { l1, l2, ...about, call: { to: LOOP } }
-    const late = await endingAfter(3, elapse, () => recordCall(withNetwork({ ...slow, timeoutMs: DEADLINE })))
+    const late = await errorAfter(3, elapse, () => recordCall(withNetwork({ ...slow, timeoutMs: DEADLINE })))
     const aborted = await abortingAfter(3, signal => recordCall(withNetwork({ ...slow, signal })))
     expect([late, aborted].map(reasonOf)).toEqual(['TIMEOUT', 'ABORTED'])
   })
