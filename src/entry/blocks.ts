@@ -9,9 +9,10 @@ import { logsEvidence as logsKind } from '../verify/evidence/kinds/logs.ts'
 
 export type { BlockLog, BlockReceipt, BlockTransaction, VerifiedBlock } from '../verify/blocks/block.ts'
 export { verifyBlock } from '../verify/blocks/block.ts'
+export type { LogFilter } from '../verify/blocks/filter.ts'
 export type { BlockHeader } from '../verify/blocks/header.ts'
 export { historyContract, historySlot, readBlockHash, verifyBlockHeader } from '../verify/blocks/header.ts'
-export { type Log, type LogFilter, type Receipt, verifyReceipts } from '../verify/blocks/receipts.ts'
+export { type Log, type Receipt, verifyReceipts } from '../verify/blocks/receipts.ts'
 export { type Transaction, verifyTransactions } from '../verify/blocks/transactions.ts'
 export type { LogsBundle, LogsClaim, VerifiedLogs } from '../verify/evidence/kinds/logs.ts'
 

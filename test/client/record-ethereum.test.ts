@@ -11,7 +11,7 @@ import { historyContract, type LogsClaim, logsEvidence } from '../../src/entry/b
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { type RecordOptions, type RecordProgress, recordEvidence } from '../../src/entry/rpc.ts'
-import { decodeFilter } from '../../src/verify/blocks/receipts.ts'
+import { decodeFilter } from '../../src/verify/blocks/filter.ts'
 import { type InParts, withNetwork } from '../network.ts'
 import { verdict } from '../refusal.ts'
 import { ANY_TRUSTED, apiOf } from './beacon-apis.ts'

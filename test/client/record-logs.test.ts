@@ -3,7 +3,7 @@ import { recordLogs } from '../../src/client/record/record-logs.ts'
 import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.ts'
 import { isArgumentError } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import { decodeFilter } from '../../src/verify/blocks/receipts.ts'
+import { decodeFilter } from '../../src/verify/blocks/filter.ts'
 import { withNetwork } from '../network.ts'
 import { ROLLUP } from './servers.ts'
 

@@ -4,7 +4,7 @@ import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createVerifiedProvider } from '../../src/entry/provider.ts'
 import { createHttpProvider, createRollupClient, finalizedBlockHash, recordEvidence } from '../../src/entry/rpc.ts'
-import { decodeFilter } from '../../src/verify/blocks/receipts.ts'
+import { decodeFilter } from '../../src/verify/blocks/filter.ts'
 import { withNetwork } from '../network.ts'
 import { ROLLUP } from './servers.ts'
 

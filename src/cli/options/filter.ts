@@ -1,6 +1,6 @@
 import { bytesToHex } from '../../base/bytes.ts'
 import type { Hex } from '../../entry/index.ts'
-import { type DecodedFilter, decodeFilter } from '../../verify/blocks/receipts.ts'
+import { type DecodedFilter, decodeFilter } from '../../verify/blocks/filter.ts'
 import { MAX_CHOICES } from '../../verify/evidence/limits.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import { UsageError } from '../errors.ts'

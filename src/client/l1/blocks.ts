@@ -10,8 +10,8 @@ import {
   searchBlocks,
 } from '../../verify/blocks/block.ts'
 import { decodeType } from '../../verify/blocks/fields.ts'
+import type { DecodedFilter } from '../../verify/blocks/filter.ts'
 import { type BlockClaim, openHeader } from '../../verify/blocks/header.ts'
-import type { DecodedFilter } from '../../verify/blocks/receipts.ts'
 import { LAYOUTS } from '../../verify/blocks/transactions.ts'
 import type { LogsBundle } from '../../verify/evidence/kinds/logs.ts'
 import { safely } from '../../verify/verifier/safe.ts'

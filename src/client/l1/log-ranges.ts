@@ -4,7 +4,7 @@ import { readOwn } from '../../base/json/known-fields.ts'
 import { slotKey } from '../../verify/anchor/contract.ts'
 import { decodeFinalizedStateLog, finalizedStateTopics } from '../../verify/anchor/finalized-state.ts'
 import type { readRollup } from '../../verify/anchor/rollup.ts'
-import { decodeFilter, type LogFilter, selectedBy } from '../../verify/blocks/receipts.ts'
+import { decodeFilter, type LogFilter, selectedBy } from '../../verify/blocks/filter.ts'
 import { EndpointError, isEndpointError, isGone, isOfBlock, orFailure } from '../transport/error.ts'
 import {
   BLOCKS_PER_REQUEST,

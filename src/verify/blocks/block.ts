@@ -3,9 +3,11 @@ import { atPath, own, ProofError, plural, refusal } from '../../base/errors.ts'
 import { optional, unread } from '../../base/json/decoders.ts'
 import { decodeRlp, EMPTY_TRIE_ROOT, encodeRlp } from '../anchor/trie.ts'
 import { mapAt, reader, verifyStated } from './fields.ts'
+import type { DecodedFilter } from './filter.ts'
+import { bloomTest, selectedBy } from './filter.ts'
 import { type BlockClaim, type BlockHeader, decodeBlockClaim, openHeader } from './header.ts'
-import type { Context, DecodedFilter, Log, Receipt } from './receipts.ts'
-import { bloomTest, openReceipts, selectedBy } from './receipts.ts'
+import type { Context, Log, Receipt } from './receipts.ts'
+import { openReceipts } from './receipts.ts'
 import { contractAddressOf, openTransactions, type Transaction } from './transactions.ts'
 
 /** Where something is. */

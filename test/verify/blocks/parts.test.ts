@@ -11,7 +11,7 @@ import {
   verifyTransactions,
 } from '../../../src/entry/blocks.ts'
 import { type Hex, isArgumentError, slotKey } from '../../../src/entry/index.ts'
-import { decodeFilter, selectedBy } from '../../../src/verify/blocks/receipts.ts'
+import { decodeFilter, selectedBy } from '../../../src/verify/blocks/filter.ts'
 import { bloomOf, kinds, makeBlock, makeTruth } from '../../../vectors/blocks/truth.ts'
 import { named } from '../../../vectors/evidence/l1.ts'
 import { refusalOf, spell } from './helpers.ts'
