@@ -66,6 +66,7 @@ export interface Effects extends Written {
 export const INSUFFICIENT_FUNDS = 'insufficient funds for gas * price + value'
 /** The most code of a transaction that creates a contract, in bytes (EIP-3860). */
 const MAX_INIT_CODE = 49_152
+const CREATION_GAS = 32_000
 
 /**
  * Executes a call on a state. If `reader` throws, or the call reads a value that no proof covers, the execution ends with
@@ -188,7 +189,7 @@ async function createEvm(
     stateManager: state as unknown as NonNullable<EVMOpts['stateManager']>,
     blockchain,
     customPrecompiles: createPrecompiles(packages, rules, state, pace),
-    customOpcodes: [createRevert(packages, rules, onRevert)],
+    customOpcodes: createInstructions(packages, rules, onRevert),
   })
   // The variable DEBUG of the environment would make it describe each step, too.
   Object.assign(machine, { DEBUG: false })
@@ -212,23 +213,48 @@ async function createEvm(
 }
 
 type Instruction = Extract<NonNullable<EVMOpts['customOpcodes']>[number], { logicFunction: unknown }>
-const REVERT = 0xfd
+type GasOf = Extract<NonNullable<Instruction['gasFunction']>, (...given: never) => Promise<bigint>>
+const [CREATE, CREATE2, REVERT] = [0xf0, 0xf5, 0xfd]
 
-/** REVERT as it is, except that it is told before the EVM describes the step. */
-function createRevert({ evm }: EvmPackages, rules: Common, onRevert: () => void): Instruction {
+/**
+ * REVERT as it is, except that it is told before the EVM describes the step. Creations, except that init code may begin with 0xef00: it
+ * is executed and fails, while the EVM goes on as if there was no such creation, which would cost almost nothing.
+ */
+function createInstructions({ evm, util }: EvmPackages, rules: Common, onRevert: () => void): Instruction[] {
   let found: ReturnType<typeof evm.getOpcodesForHF> | undefined
   const own = () => {
     found ??= evm.getOpcodesForHF(rules)
     return found
   }
-  return {
-    ...{ opcode: REVERT, opcodeName: 'REVERT', baseFee: 0 },
-    async gasFunction(...given) {
-      onRevert()
-      return own().dynamicGasHandlers.get(REVERT)?.(...given) ?? 0n
+  const gasOf =
+    (opcode: number): GasOf =>
+    async (...given) =>
+      own().dynamicGasHandlers.get(opcode)?.(...given) ?? 0n
+  const creation = (opcode: number, opcodeName: string, inputs: number): Instruction => ({
+    ...{ opcode, opcodeName, baseFee: CREATION_GAS },
+    gasFunction: gasOf(opcode),
+    async logicFunction({ stack, memory, interpreter, messageGasLimit }) {
+      const [value = 0n, offset, length, salt] = stack.popN(inputs)
+      if (rules.isActivatedEIP(3860) && Number(length) > MAX_INIT_CODE) {
+        throw new evm.EVMError(evm.EVMError.errorMessages.INITCODE_SIZE_VIOLATION)
+      }
+      const code = memory.read(Number(offset), Number(length), true)
+      const salted = salt === undefined ? salt : util.setLengthLeft(util.bigIntToBytes(salt), 32)
+      stack.push(await interpreter.create(messageGasLimit ?? 0n, value, code, salted))
     },
-    logicFunction: (...given) => own().handlers.get(REVERT)?.(...given),
-  }
+  })
+  return [
+    creation(CREATE, 'CREATE', 3),
+    creation(CREATE2, 'CREATE2', 4),
+    {
+      ...{ opcode: REVERT, opcodeName: 'REVERT', baseFee: 0 },
+      gasFunction(...given) {
+        onRevert()
+        return gasOf(REVERT)(...given)
+      },
+      logicFunction: (...given) => own().handlers.get(REVERT)?.(...given),
+    },
+  ]
 }
 
 /**
@@ -279,7 +305,8 @@ export function intrinsicGas(
   const zeros = data.filter(byte => byte === 0).length
   const tokens = zeros + 4 * (data.length - zeros)
   const keyCount = accessList.reduce((sum, { storageKeys }) => sum + storageKeys.length, 0)
-  const creation = to === null ? 32_000 + (isSince('shanghai', hardfork) ? 2 * Math.ceil(data.length / 32) : 0) : 0
+  const creation =
+    to === null ? CREATION_GAS + (isSince('shanghai', hardfork) ? 2 * Math.ceil(data.length / 32) : 0) : 0
   const gas = 21_000 + 4 * tokens + creation + 2400 * accessList.length + 1900 * keyCount
   const floor = isSince('prague', hardfork) ? 21_000 + 10 * tokens : 0
   return { gas: BigInt(gas), floor: BigInt(floor), least: BigInt(Math.max(gas, floor)) }

@@ -41,6 +41,13 @@ it('undoes the writes of a reverted frame', async () => {
   expect(await callOf(state)).toBe(word(5))
 })
 
+it('lets a creation fail like any other whose init code begins with 0xef00', async () => {
+  // Creates with 0xef00, and then with no code: the address of the second contract shows the nonce that the first has taken.
+  const code = '0x61ef0060f01b5f5260025f5ff0505f5f5ff05f5260205ff3'
+  const created = getContractAddress({ from: CONTRACT, nonce: 2n }).toLowerCase() as Hex
+  expect(await callOf(new Map([[CONTRACT, { nonce: 1n, code }]]))).toBe(word(BigInt(created)))
+})
+
 it('creates no contract where an account has storage, code or a nonce', async () => {
   const created = getContractAddress({ from: CONTRACT, nonce: 1n }).toLowerCase() as Hex
   const creator = { nonce: 1n, code: '0x5f5f5ff05f5260205ff3' } as const

@@ -29,7 +29,7 @@ const PROVIDER_STRIDE = strided(12)
 
 /** How many there have to be. */
 const EXPECTED = {
-  ...{ storage: 100, 'transient storage': 50, 'access lists': 143, creation: 196, collisions: 60, delegation: 170 },
+  ...{ storage: 100, 'transient storage': 50, 'access lists': 143, creation: 205, collisions: 60, delegation: 170 },
   ...{ accounts: 82, 'self-destruction': 88, values: 126, environment: 134, 'intrinsic gas': 216, 'static calls': 60 },
   ...{ depth: 36, 'return data': 106, reverts: 102, memory: 102, instructions: 195, 'all instructions': 3 * sized(1) },
   ...{ precompiles: 468, 'drawn programs': 10 * sized(12) },
@@ -124,7 +124,8 @@ describe.skipIf('missing' in anvil)('calls, compared with anvil', () => {
       for (const isHurried of [false, true]) expect(await executed(one, isHurried), nameOf(one)).toEqual(expected)
       counts[one.category] = (counts[one.category] ?? 0) + 1
       endings[expected.ending] = (endings[expected.ending] ?? 0) + 1
-      if (index % PROVIDER_STRIDE !== 0) continue
+      // Of the provider that proves blocks, BLOCKHASH is that of its own chain.
+      if (index % PROVIDER_STRIDE !== 0 || one.what.startsWith('BLOCKHASH')) continue
       const { ending, data } = expected
       const wanted = { ending: ending === 'refused' ? 'failed' : ending, data }
       const provider = providers[throughProvider++ % providers.length] as VerifiedProvider

@@ -207,6 +207,7 @@ const RUNS: Record<string, Hex> = {
   'its own size and hash': assemble('ADDRESS', 'EXTCODESIZE', 'ADDRESS', 'EXTCODEHASH', 'ADD', ...RETURN),
   'a creation in it': assemble(0x60015ff3, 0, 'MSTORE', 4, 28, 0, 'CREATE', ...RETURN),
   'a call of its creator': assemble(0, 0, 0, 0, 0, 'CALLER', 'GAS', 'CALL', 'RETURNDATASIZE', 'ADD', ...RETURN),
+  'code that begins as in EIP-3540': '0xef000101',
   'the largest code': `0x00${'00'.repeat(49_151)}`,
   'too much code': `0x00${'00'.repeat(49_152)}`,
 }
