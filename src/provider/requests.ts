@@ -1,5 +1,4 @@
 import type { Hex } from '../base/bytes.ts'
-import { printable } from '../base/errors.ts'
 import { lowerCase } from '../base/hex.ts'
 import { isGiven } from '../base/json/known-fields.ts'
 import { readerOf } from '../base/json/reader.ts'
@@ -100,60 +99,48 @@ const reader = readerOf('ARGUMENT_INVALID')
 const isHex = (value: unknown, least: number, most: number): value is string =>
   typeof value === 'string' && value.length >= 2 + least && value.length <= 2 + most && /^0x[0-9a-f]*$/i.test(value)
 
-const refuse = (message: string) => invalidParams(`${message}.`)
-
-/** Of any length up to `most` bytes. */
-function data(place: string, value: unknown, most: number): Hex {
-  if (isHex(value, 0, 2 * most) && value.length % 2 === 0) return lowerCase(value)
-  throw refuse(`${place}: expected 0x-prefixed hexadecimal of at most ${most} bytes`)
-}
-
-/** Leading zeros are allowed, because clients send them. */
-function quantity(place: string, value: unknown, bits: number): bigint {
-  const number = isHex(value, 1, 64) ? BigInt(value) : null
-  if (number !== null && number < 1n << BigInt(bits)) return number
-  throw refuse(`${place}: expected a quantity below 2^${bits}`)
-}
-
 /** Readers of the parameters that clients send. `place` names one in messages. Hexadecimal is returned in lower case. */
 export const params = {
-  data,
-  quantity,
+  /** Of any length up to `most` bytes. */
+  data(place: string, value: unknown, most: number): Hex {
+    if (isHex(value, 0, 2 * most) && value.length % 2 === 0) return lowerCase(value)
+    throw invalidParams(`${place}: expected 0x-prefixed hexadecimal of at most ${most} bytes.`)
+  },
+  /** Leading zeros are allowed, because clients send them. */
+  quantity(place: string, value: unknown, bits: number): bigint {
+    const number = isHex(value, 1, 64) ? BigInt(value) : null
+    if (number !== null && number < 1n << BigInt(bits)) return number
+    throw invalidParams(`${place}: expected a quantity below 2^${bits}.`)
+  },
   /** Returns `least` to `most` parameters. Omitted parameters at the end are undefined. */
   take(params: unknown, least: number, most: number): readonly unknown[] {
     const given = params === undefined ? [] : params
-    if (!Array.isArray(given)) throw refuse('params: expected an array')
+    if (!Array.isArray(given)) throw invalidParams('params: expected an array.')
     if (given.length >= least && !given.slice(most).some(isGiven)) return given.slice(0, most)
-    throw refuse(`params: expected ${least === most ? least : `${least} to ${most}`} parameters, got ${given.length}`)
+    throw invalidParams(
+      `params: expected ${least === most ? least : `${least} to ${most}`} parameters, got ${given.length}.`,
+    )
   },
   /** The own properties of an object. A null counts as undefined. */
   fields<Name extends string>(place: string, value: unknown, names: readonly Name[]) {
     try {
       return reader.fields(value, names)
     } catch {
-      throw refuse(`${place}: expected an object`)
+      throw invalidParams(`${place}: expected an object.`)
     }
   },
   bytes(place: string, value: unknown, length: number): Hex {
     if (isHex(value, 2 * length, 2 * length)) return lowerCase(value)
-    throw refuse(`${place}: expected 0x-prefixed hexadecimal of ${length} bytes`)
+    throw invalidParams(`${place}: expected 0x-prefixed hexadecimal of ${length} bytes.`)
   },
   /** The number of a slot, as a quantity or as 32 bytes. */
-  slot: (place: string, value: unknown): Hex => `0x${quantity(place, value, 256).toString(16).padStart(64, '0')}`,
+  slot: (place: string, value: unknown): Hex =>
+    `0x${params.quantity(place, value, 256).toString(16).padStart(64, '0')}`,
   list<T>(place: string, value: unknown, most: number, read: (place: string, item: unknown) => T): T[] {
-    if (!Array.isArray(value)) throw refuse(`${place}: expected an array`)
-    if (value.length > most) throw refuse(`${place}: expected at most ${most} items`)
+    if (!Array.isArray(value)) throw invalidParams(`${place}: expected an array.`)
+    if (value.length > most) throw invalidParams(`${place}: expected at most ${most} items.`)
     return Array.from(value, (item, index) => read(`${place}[${index}]`, item))
   },
-}
-
-/** Refuses an object that has other fields than these: a field that is ignored could change the result elsewhere. */
-export function refuseOtherFields(place: string, value: unknown, known: readonly string[]): void {
-  const others = Object.keys(Object(value)).filter(name => !known.includes(name))
-  const given = params.fields(place, value, others)
-  const other = others.find(name => isGiven(given[name]))
-  if (other === undefined) return
-  throw invalidParams(`The ${place} has a field that is not supported here: ${printable(other.slice(0, 40))}.`)
 }
 
 /** @param isForWallet whether `pending` is the block of the view, too: whoever sends asks for it, and nothing proves what waits */

@@ -102,7 +102,7 @@ async function row(name: string, blocks: readonly SentBlock[], from: number, add
     for (const [rate, limiter] of RATES) {
       const { value, seconds } = await inVirtualTime(async () => {
         const { search, listed, share, chainAt } = setUp(blocks, limiter())
-        const range = { from: BigInt(from), to: BigInt(blocks.length) }
+        const range = { first: BigInt(from), last: BigInt(blocks.length) }
         const by = isListed ? listed : search
         const { rounds, found } = await untilAnswered(pace => by(chainAt(viewOf(blocks), pace), { address }, range))
         return `${rounds} | ${found.length} | ${share()}`
@@ -160,7 +160,7 @@ async function crowd(blocks: readonly SentBlock[]) {
         }
         const ranges = Array.from({ length: 60 }, (_, index) =>
           timed('ranges', () => {
-            const range = { from: BigInt(1 + index * 16), to: BigInt(16 + index * 16) }
+            const range = { first: BigInt(1 + index * 16), last: BigInt(16 + index * 16) }
             return untilAnswered(pace => search(chainAt(view, pace), { address: TOKEN }, range))
           }),
         )

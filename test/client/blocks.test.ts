@@ -53,7 +53,7 @@ function fetchLogs({ l2 }: ReturnType<typeof sourceOf>, header: BlockHeader, fil
   const { number } = header
   const view = { l2BlockNumber: number + 1n } as BlockView
   return inPace({ timeoutMs: 100_000, signals: [] }, pace =>
-    search(chainAt(view, pace), filter, { from: number, to: number }),
+    search(chainAt(view, pace), filter, { first: number, last: number }),
   )
 }
 

@@ -174,8 +174,8 @@ describe('requests', () => {
     const ask = asking(endpoints.l2())
     const view = { l2BlockNumber: 100_000n } as BlockView
     const chainAt = createChain({} as never, {} as never)
-    const range = (from: bigint, to: bigint) =>
-      inPace(UNHURRIED, pace => createLogSearch({} as never)(chainAt(view, pace), {}, { from, to }))
+    const range = (first: bigint, last: bigint) =>
+      inPace(UNHURRIED, pace => createLogSearch({} as never)(chainAt(view, pace), {}, { first, last }))
     expect(await reasonOf(range(100_000n - MAX_WALK - 1n, 99_999n))).toBe('BLOCK_UNPROVEN')
     // What is to come is left out of a range.
     expect(await ask('eth_getLogs', { fromBlock: '0x0', toBlock: '0xffffff' })).toEqual(

@@ -1,5 +1,6 @@
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { encodeQuantity } from '../../base/hex.ts'
+import type { BlockRange } from '../../client/l1/log-ranges.ts'
 import { abortedBy } from '../../client/transport/error.ts'
 import { inTime } from '../../client/transport/waiting.ts'
 import type { LogFilter } from '../../verify/blocks/filter.ts'
@@ -9,7 +10,7 @@ import { BLOCKS_A_PIECE, FILTER_SIZE, MAX_FILTERS_A_CLIENT, MAX_FILTERS_SIZE } f
 import type { Pace } from '../pace.ts'
 import { type BlockMethod, type Method, params } from '../requests.ts'
 import type { Chain } from './chain.ts'
-import { type BlockRange, type LogBounds, type LogSearch, lengthOf, rangeIn, readLogRequest } from './logs.ts'
+import { type LogBounds, type LogSearch, lengthOf, rangeIn, readLogRequest } from './logs.ts'
 import { spell } from './spell.ts'
 
 /** A query, and the position of a client in the chain. It holds nothing of what the client will get. */
@@ -131,8 +132,8 @@ async function advance(sources: FilterSources, filter: Filter<Query>, end: numbe
     const { newest } = await sources.chainNow(pace)
     const most = last !== null && last < newest ? last : newest
     if (next > most) break
-    const range = { from: next, to: next + piece - 1n < most ? next + piece - 1n : most }
-    const isOne = range.from === range.to
+    const range = { first: next, last: next + piece - 1n < most ? next + piece - 1n : most }
+    const isOne = range.first === range.last
     let own = pace.signal
     const search = (signal: AbortSignal) => {
       own = signal
@@ -142,7 +143,7 @@ async function advance(sources: FilterSources, filter: Filter<Query>, end: numbe
       const more = await inTime(end - Date.now(), search, pace.signal)
       if (pace.reserve(more.reduce((sum: number, one) => sum + lengthOf(one), 0))) {
         for (const one of more) found.push(one)
-        next = range.to + 1n
+        next = range.last + 1n
         continue
       }
       // The next request begins with these.
@@ -151,7 +152,7 @@ async function advance(sources: FilterSources, filter: Filter<Query>, end: numbe
       if (own.aborted && !pace.signal.aborted) break
       if (isOne || !isProviderError(error) || error.reason !== 'LIMIT_REACHED') throw error
     }
-    piece = (range.to - range.from + 1n) / 2n
+    piece = (range.last - range.first + 1n) / 2n
   }
   if (pace.signal.aborted) throw abortedBy(pace.signal)
   filter.next = next
@@ -162,7 +163,7 @@ async function read({ chainNow, search }: FilterSources, query: Query, range: Bl
   const chain = await chainNow(pace)
   if (typeof query === 'object') return search(chain, query.filter, range)
   const found: (BlockHeader | Hex)[] = []
-  for await (const header of chain.walk(range.from, range.to)) {
+  for await (const header of chain.walk(range.first, range.last)) {
     found.unshift(query === 'heads' ? header : header.hash)
   }
   return found

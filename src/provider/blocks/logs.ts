@@ -1,7 +1,8 @@
 import type { Hex } from '../../base/bytes.ts'
-import { readOwn } from '../../base/json/known-fields.ts'
+import { printable } from '../../base/errors.ts'
+import { isGiven, readOwn } from '../../base/json/known-fields.ts'
 import { fetchBlock } from '../../client/l1/blocks.ts'
-import { askLogs } from '../../client/l1/log-ranges.ts'
+import { askLogs, type BlockRange } from '../../client/l1/log-ranges.ts'
 import { EndpointError } from '../../client/transport/error.ts'
 import { CONTENTS_AT_ONCE } from '../../client/transport/limits.ts'
 import { parseQuantity } from '../../client/transport/provider.ts'
@@ -15,7 +16,7 @@ import { createCache } from '../cache.ts'
 import { invalidParams, refusedFor } from '../error.ts'
 import { MAX_CACHED_LOGS, MAX_LOGS, MAX_LOGS_LENGTH } from '../limits.ts'
 import type { VerifiedOptions } from '../options.ts'
-import { params, readBlock, refuseOtherFields } from '../requests.ts'
+import { params, readBlock } from '../requests.ts'
 import { type Chain, unprovenBlock } from './chain.ts'
 import { spell } from './spell.ts'
 
@@ -24,11 +25,11 @@ export async function getLogs(search: LogSearch, chain: Chain, query: unknown): 
   if (typeof wanted === 'string') {
     const number = await chain.numberOf(wanted)
     if (number === null) throw refusedFor('BLOCK_UNPROVEN', { found: 'No proven block has this hash.' })
-    return spell(await search(chain, filter, { from: number, to: number }))
+    return spell(await search(chain, filter, { first: number, last: number }))
   }
   const range = rangeIn(wanted, chain.newest)
   // An empty list would say that these blocks have no logs, to who takes the newest block from elsewhere.
-  if (range.from > chain.newest) throw unprovenBlock(chain.view, range.from)
+  if (range.first > chain.newest) throw unprovenBlock(chain.view, range.first)
   return spell(await search(chain, filter, range))
 }
 
@@ -64,7 +65,7 @@ export function createLogSearch(options: Pick<VerifiedOptions, 'l2' | 'signal' |
 
   return async (chain, given, range) => {
     // Before the others are asked for in vain.
-    if (range.from < chain.oldest) throw unprovenBlock(chain.view, range.from)
+    if (range.first < chain.oldest) throw unprovenBlock(chain.view, range.first)
     const filter = decodeFilter(given)
     const id = JSON.stringify([filter.address, filter.topics])
     const knownOf = (hash: Hex) => selections.get(id + hash)
@@ -85,14 +86,16 @@ export function createLogSearch(options: Pick<VerifiedOptions, 'l2' | 'signal' |
 async function searchAll(
   { walk, countMissing, pace }: Chain,
   isPossible: ReturnType<typeof bloomTest>,
-  { from, to }: BlockRange,
+  { first, last }: BlockRange,
   knownOf: (hash: Hex) => unknown,
   read: Read,
 ): Promise<readonly BlockLog[]> {
   const hint = 'ask for fewer blocks, or set `completeLogs` to false'
-  pace.tell(progressOf(() => countMissing(from, to), 'headers are still to be fetched', `and then receipts; ${hint}`))
+  pace.tell(
+    progressOf(() => countMissing(first, last), 'headers are still to be fetched', `and then receipts; ${hint}`),
+  )
   const candidates: BlockHeader[] = []
-  for await (const header of walk(from, to)) {
+  for await (const header of walk(first, last)) {
     await pace.pause()
     if (isPossible(header.logsBloom)) candidates.push(header)
   }
@@ -126,7 +129,7 @@ async function searchListed(
   l2: VerifiedOptions['l2'],
   { hashAt, pace }: Chain,
   { address, topics }: ReturnType<typeof decodeFilter>,
-  { from, to }: BlockRange,
+  range: BlockRange,
   read: Read,
 ): Promise<readonly BlockLog[]> {
   const asked = {
@@ -136,12 +139,12 @@ async function searchListed(
   await pace.beSlow()
   return l2.run(async (provider, { signal, heard }) => {
     const listed = new Set<bigint>()
-    for await (const { logs } of askLogs(provider, asked, { first: from, last: to }, { signal })) {
+    for await (const { logs } of askLogs(provider, asked, range, { signal })) {
       heard()
       if (!Array.isArray(logs)) throw malformed('no list of logs')
       for (const log of logs) {
         const number = parseQuantity(readOwn(Object(log), 'blockNumber'))
-        if (number < from || number > to) throw malformed('a log of another block')
+        if (number < range.first || number > range.last) throw malformed('a log of another block')
         listed.add(number)
       }
       if (listed.size > MAX_LOGS) throw tooMany()
@@ -187,23 +190,18 @@ export async function collectLogs<T>(
 export const readNumber = (value: unknown, chain: Chain): bigint => numberAt(value, chain) ?? chain.newest
 
 /** The first and the last block; null: the newest one, whichever that is. */
-export interface LogBounds {
-  readonly first: bigint | null
-  readonly last: bigint | null
-}
-
-export interface BlockRange {
-  readonly from: bigint
-  readonly to: bigint
-}
-
-const FIELDS = ['address', 'topics', 'fromBlock', 'toBlock', 'blockHash'] as const
+export type LogBounds = Readonly<Record<keyof BlockRange, bigint | null>>
 
 /** @returns as `blocks` the hash of the only block, or the first and the last block */
 export function readLogRequest(given: unknown, chain: Chain) {
-  const { address, topics, fromBlock, toBlock, blockHash } = params.fields('filter', given, FIELDS)
+  const fields = params.fields('filter', given, ['address', 'topics', 'fromBlock', 'toBlock', 'blockHash'])
+  const { address, topics, fromBlock, toBlock, blockHash } = fields
   // A misspelt field would select more than was meant.
-  refuseOtherFields('filter', given, FIELDS)
+  const others = Object.keys(Object(given)).filter(name => !Object.hasOwn(fields, name))
+  const more = params.fields('filter', given, others)
+  const other = others.find(name => isGiven(more[name]))
+  if (other !== undefined)
+    throw invalidParams(`The filter has a field that is not supported here: ${printable(other.slice(0, 40))}.`)
   const filter = readSelection(address, topics)
   if (blockHash !== undefined) {
     if (fromBlock !== undefined || toBlock !== undefined)
@@ -215,12 +213,12 @@ export function readLogRequest(given: unknown, chain: Chain) {
   return { filter, blocks: { first, last } }
 }
 
-const afterEnd = (from: bigint, to: bigint) => invalidParams(`fromBlock ${from} is after toBlock ${to}.`)
+const afterEnd = (first: bigint, last: bigint) => invalidParams(`fromBlock ${first} is after toBlock ${last}.`)
 
 /** The blocks of a request that are there: those to come have no logs yet. @throws ProviderError `PARAMS_INVALID` */
 export function rangeIn({ first, last }: LogBounds, newest: bigint): BlockRange {
   if (first === null && last !== null && last < newest) throw afterEnd(newest, last)
-  return { from: first ?? newest, to: last === null || last > newest ? newest : last }
+  return { first: first ?? newest, last: last === null || last > newest ? newest : last }
 }
 
 function numberAt(block: unknown, { isForWallet }: Chain): bigint | null {
