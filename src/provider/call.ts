@@ -173,8 +173,13 @@ export function readCall(
   chainId: bigint,
   isEstimate = false,
 ): (baseFee: bigint | undefined) => CallRequest {
-  const fields = params.fields('call', call, [...QUANTITIES, ...OTHERS])
-  refuseUnsupported(call)
+  const fields = params.fields('call', call, [...QUANTITIES, ...OTHERS, ...UNSUPPORTED])
+  // What would change the result cannot be ignored.
+  const unsupported = UNSUPPORTED.find(name => !isEmpty(fields[name]))
+  if (unsupported !== undefined) {
+    const why = unsupported === 'authorizationList' ? 'delegations are not applied' : 'the rollup has no blobs'
+    throw invalidParams(`The call has a field that is not supported here: ${unsupported}. In calls, ${why}.`)
+  }
   const optional = <T>(name: keyof typeof fields, read: (place: string, value: unknown) => T): T | undefined =>
     fields[name] === undefined ? undefined : read(name, fields[name])
   const quantity = (name: (typeof QUANTITIES)[number]) =>
@@ -216,15 +221,8 @@ function feesAt(
   return { gasPrice: maxGasPrice < baseFee + priority ? maxGasPrice : baseFee + priority, maxGasPrice }
 }
 
-/** What would change the result cannot be ignored. @throws ProviderError `PARAMS_INVALID` */
-function refuseUnsupported(call: unknown): void {
-  const fields = params.fields('call', call, UNSUPPORTED)
-  const isEmpty = (value: unknown) => !isGiven(value) || value === '0x0' || (Array.isArray(value) && value.length === 0)
-  const name = UNSUPPORTED.find(name => !isEmpty(fields[name]))
-  if (name === undefined) return
-  const why = name === 'authorizationList' ? 'delegations are not applied' : 'the rollup has no blobs'
-  throw invalidParams(`The call has a field that is not supported here: ${name}. In calls, ${why}.`)
-}
+const isEmpty = (value: unknown): boolean =>
+  !isGiven(value) || value === '0x0' || (Array.isArray(value) && value.length === 0)
 
 /** In the words of nodes, by which clients know the reason. A call that pays nothing is not compared. */
 function verifyCovers(price: bigint, baseFee: bigint): bigint {

@@ -20,7 +20,7 @@ import type { L1Block } from '../verify/anchor/header.ts'
 import type { BlockHeader } from '../verify/blocks/header.ts'
 import { createStateVerifier, type StateScheme, type StateVerifier } from '../verify/state/kind.ts'
 import { createCache } from './cache.ts'
-import { isProviderError, refusedFor } from './error.ts'
+import { refusedFor } from './error.ts'
 import { FAILURE_MEMORY, MAX_FINALIZATIONS, MAX_OTHER_VIEWS } from './limits.ts'
 import type { ProviderView, VerifiedOptions } from './options.ts'
 import type { Pace } from './pace.ts'
@@ -153,12 +153,12 @@ export function createViews(source: ViewSource) {
       }
       throw new EndpointError('PROOF_UNAVAILABLE', { found: `no finalization before that of block ${l2BlockNumber}` })
     },
-    /** The view of another block, if L1 holds its state root or hash. @throws ProviderError `BLOCK_UNPROVEN` */
-    async findAt({ l1Block, newest }: Held, l2BlockNumber: bigint): Promise<Held> {
+    /** The view of another block, if L1 holds its state root or hash. @throws ProviderError `BLOCK_UNPROVEN`, which says `found` */
+    async findAt({ l1Block, newest }: Held, l2BlockNumber: bigint, found?: string): Promise<Held> {
       const proving = fetchAnchor(l1Source, l1Block, l2BlockNumber).then(anchor => open(anchor, l1Block, newest))
-      const found = await proving.catch(orUnproven)
-      if (isProofError(found)) throw refusedFor('BLOCK_UNPROVEN', { cause: found })
-      return found
+      const held = await proving.catch(orUnproven)
+      if (isProofError(held)) throw refusedFor('BLOCK_UNPROVEN', { found, cause: held })
+      return held
     },
   }
 }
@@ -252,9 +252,9 @@ export function createCurrentView(
     const known = others.get(wanted)
     if (known !== undefined) return known
     await pace.beSlow()
-    const finding = views.findAt(view, wanted).catch(error => {
+    const finding = views.findAt(view, wanted, found).catch(error => {
       others.delete(wanted)
-      throw isProviderError(error) ? refusedFor('BLOCK_UNPROVEN', { found, cause: error }) : error
+      throw error
     })
     others.set(wanted, finding)
     return finding

@@ -63,7 +63,7 @@ export function createKnownBlocks({ l2, signal }: Pick<VerifiedOptions, 'l2' | '
     if (number < oldestIn(view) || number >= stateBlock) throw unprovenBlock(view, number)
     await pace.beSlow()
     const first = firstInWindow(stateBlock)
-    if (number < first) return parentHashAt(view, number, first, pace)
+    if (number < first) return (await headerBelow(first, view, number + 1n, pace)).parentHash
     try {
       // Whoever asks for blocks one after another, upwards, will ask for the next ones.
       const count = hashOf(number - 1n) === undefined ? 1 : HASHES_AHEAD
@@ -71,14 +71,12 @@ export function createKnownBlocks({ l2, signal }: Pick<VerifiedOptions, 'l2' | '
     } catch (error) {
       // A chain may do without the contract that keeps hashes. Whoever has a header needs none.
       if (header === undefined || !isProviderError(error) || error.reason !== 'BLOCK_UNPROVEN') throw error
-      return parentHashAt(view, number, stateBlock, pace)
+      return (await headerBelow(stateBlock, view, number + 1n, pace)).parentHash
     }
   }
 
-  async function parentHashAt(view: BlockView, number: bigint, newest: bigint, pace: Pace): Promise<Hex> {
-    for await (const { parentHash, number: child } of walk(view, number + 1n, newest, pace)) {
-      if (child === number + 1n) return parentHash
-    }
+  async function headerBelow(newest: bigint, view: BlockView, number: bigint, pace: Pace): Promise<BlockHeader> {
+    for await (const header of walk(view, number, newest, pace)) if (header.number === number) return header
     throw unprovenBlock(view, number)
   }
 
@@ -107,10 +105,7 @@ export function createKnownBlocks({ l2, signal }: Pick<VerifiedOptions, 'l2' | '
   return {
     hashAt,
     walk,
-    async headerAt(view: BlockView, number: bigint, pace: Pace): Promise<BlockHeader> {
-      for await (const header of walk(view, number, number, pace)) return header
-      throw unprovenBlock(view, number)
-    },
+    headerAt: (view: BlockView, number: bigint, pace: Pace) => headerBelow(number, view, number, pace),
     learn,
     /** How many headers are still to be fetched to walk these blocks: older ones than the state holds hashes of take those between. */
     countMissing({ l2BlockNumber }: BlockView, oldest: bigint, newest: bigint): number {
