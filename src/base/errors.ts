@@ -180,7 +180,7 @@ export const failure = (code: FailureCode, details: ErrorDetails): Refusal =>
 export const refusal = (code: ProofErrorCode, expected: string, found: string | number | bigint) =>
   new ProofError(code, { expected, found: `${found}` })
 
-/** Runs `work`. An error from it gets `segment` in front of its path. A function is called only if there is an error. */
+/** Runs `work`, and puts `segment` in front of the path of its error. If `segment` is a function, it is called only then. */
 export function atPath<T>(segment: string | (() => string), work: () => T): T {
   try {
     return work()

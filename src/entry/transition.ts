@@ -1,6 +1,6 @@
 /**
- * State transitions, from the traces of the operator's state manager: every account and slot that was read or written between
- * two state roots, and nothing else. Pure and synchronous.
+ * State transitions, from the traces of the operator's state manager: every account and slot that differs between two state roots,
+ * and what else was read. Pure and synchronous.
  *
  * @module rollup-state-proof/transition
  */

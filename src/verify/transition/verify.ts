@@ -29,7 +29,7 @@ export interface BlockDiff {
   /** The L2 state root after it, 32 bytes. */
   stateRoot: Hex
   /**
-   * All accounts that were read or written, in the order of their key hashes. An account that was deleted and created again is
+   * All accounts that its traces read or write, in the order of their key hashes. An account that was deleted and created again is
    * there twice: each time with the storage of its own.
    */
   accounts: AccountDiff[]

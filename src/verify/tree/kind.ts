@@ -12,7 +12,7 @@ export interface TreeKind {
   /** The error code for a proof that does not lead to the required root. */
   readonly rootMismatch: ProofErrorCode
   hashKey(scheme: HashScheme, key: Uint8Array): Uint8Array
-  /** The message whose hash is the value hash. Its field elements may not be canonical: the caller checks. */
+  /** The message whose hash is the value hash. Its field elements need not be reduced: the caller checks. */
   valuePreimage(scheme: HashScheme, value: Uint8Array): Uint8Array
   /** @throws ProofError if no leaf may hold the value: `VALUE_OUT_OF_RANGE` (accounts), `ZERO_VALUE` (slots) */
   verifyStorable(value: Uint8Array): void

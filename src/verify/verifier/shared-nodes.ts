@@ -80,8 +80,8 @@ export function rememberLast<T>(decode: Decode<T>): Decode<T> {
 }
 
 /**
- * A hasher that remembers which digest belongs to which bytes, and nothing about places in a tree: at most so many digests, a power
- * of two. Nobody may modify a message that it was given. @param openings those that it will have to hash, in this order
+ * A hasher that remembers which digest belongs to which bytes, and the path that it folded last: at most so many digests, a power of
+ * two. Nobody may modify a message that it was given. @param openings those that it will have to hash, in this order
  */
 export function rememberingHasher(hasher: Hasher, places: number, openings: readonly Uint8Array[] = []): Hasher {
   const { recall, remember, hashAll, hashPair } = createMemory(hasher, places)
