@@ -7,7 +7,7 @@ import { type Network, readNetwork } from '../client/network/network.ts'
 import { type Endpoint, type Endpoints, openEndpoints, type Work } from '../client/sources/endpoints.ts'
 import { type RollupClientOptions, verifyClientOptions } from '../client/sources/fetch.ts'
 import { EndpointError, isEndpointError } from '../client/transport/error.ts'
-import { type AnyProvider, callProvider, lackOf, noteLack, parseQuantity } from '../client/transport/provider.ts'
+import { type OpenProvider, parseQuantity } from '../client/transport/provider.ts'
 import { verifySignal, verifyTimeout } from '../client/transport/waiting.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
 import { readChainId, type readRollup } from '../verify/anchor/rollup.ts'
@@ -153,11 +153,11 @@ export function readForward(forward: readonly string[]): { forward: readonly str
  * @throws EndpointError from `run` and `each`: `CHAIN_MISMATCH` if all endpoints that answer serve another chain, `ABORTED`
  */
 export function endpointsOf(chainId: bigint, endpoints: Endpoints, signal: AbortSignal | undefined): Endpoints {
-  const verified = new Map<AnyProvider, Promise<void>>()
+  const verified = new Map<OpenProvider, Promise<void>>()
 
-  async function verify(provider: AnyProvider): Promise<void> {
+  async function verify(provider: OpenProvider): Promise<void> {
     try {
-      const found = parseQuantity(await callProvider(provider, 'eth_chainId', [], signal), 256)
+      const found = parseQuantity(await provider.call('eth_chainId', [], signal), 256)
       if (found === chainId) return
       throw new EndpointError('CHAIN_MISMATCH', { found: `chain ${found} instead of ${chainId}` })
     } catch (error) {
@@ -166,11 +166,11 @@ export function endpointsOf(chainId: bigint, endpoints: Endpoints, signal: Abort
       // That it answers, but not this. It is not asked again for a while.
       const isAnswer = isEndpointError(error) && (error.said !== undefined || error.code === 'METHOD_UNKNOWN')
       if (!isAnswer || error.code === 'RATE_LIMITED') throw error
-      if (lackOf(provider, 'eth_chainId') === undefined) noteLack(provider, 'eth_chainId', error)
+      if (provider.lackOf('eth_chainId') === undefined) provider.noteLack('eth_chainId', error)
     }
   }
   const onceVerified =
-    <T>(work: Work<AnyProvider, T>): Work<AnyProvider, T> =>
+    <T>(work: Work<OpenProvider, T>): Work<OpenProvider, T> =>
     async (provider, attempt, index) => {
       const verifying = verified.get(provider) ?? verify(provider)
       verified.set(provider, verifying)

@@ -3,7 +3,6 @@ import { isProofError } from '../base/errors.ts'
 import { encodeQuantity } from '../base/hex.ts'
 import { fetchState } from '../client/sources/fetch.ts'
 import { abortedBy, EndpointError, isEndpointError, isMissing } from '../client/transport/error.ts'
-import { callProvider } from '../client/transport/provider.ts'
 import { begin, createFlights } from '../client/transport/waiting.ts'
 import { EMPTY_CODE_HASH, verifyCode } from '../verify/anchor/contract.ts'
 import { type HistoryClaim, historyContract, historySlot, readBlockHash } from '../verify/blocks/header.ts'
@@ -200,7 +199,7 @@ function createCodes({ l2, block, known }: StateSource) {
   const fetchCode = (address: Hex, codeHash: Hex | Promise<Hex>, id: Hex, by?: AbortSignal): Promise<Uint8Array> =>
     share(id, by, over =>
       l2.run(async (provider, { signal }) => {
-        const ask = (at: string) => callProvider(provider, 'eth_getCode', [address, at], signal)
+        const ask = (at: string) => provider.call('eth_getCode', [address, at], signal)
         const [newest, expected] = await Promise.all([ask('latest').catch(orUnheld), codeHash])
         if (expected === EMPTY_CODE_HASH) return NO_CODE
         let code = tryCode(newest, expected)

@@ -1,6 +1,5 @@
 import { ArgumentError } from '../base/errors.ts'
 import { readOptions, verifyFunction } from '../base/options.ts'
-import { callProvider } from '../client/transport/provider.ts'
 import { verifySignal } from '../client/transport/waiting.ts'
 import { invalidParams, refusedMethod, toProviderError } from './error.ts'
 import { createMethods } from './methods.ts'
@@ -164,7 +163,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     if (!Array.isArray(params)) throw invalidParams('They are not an array.')
     await pace.beSlow()
     onNote?.('unproven')
-    const forwarding = settings.l2.run((one, { signal }) => callProvider(one, method, params, signal), pace.signal)
+    const forwarding = settings.l2.run((one, { signal }) => one.call(method, params, signal), pace.signal)
     // A copy: requests at the same time may share the answer.
     return structuredClone(await forwarding)
   }

@@ -7,7 +7,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { openEndpoints } from '../../src/client/sources/endpoints.ts'
-import { callProvider } from '../../src/client/transport/provider.ts'
+import { openProvider } from '../../src/client/transport/provider.ts'
 import { historySlot } from '../../src/entry/blocks.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { type BlockView, createChain, createKnownBlocks } from '../../src/provider/blocks/chain.ts'
@@ -167,7 +167,7 @@ async function crowd(blocks: readonly SentBlock[]) {
         const clients = Array.from({ length: 50 }, async (_, client) => {
           for (let count = 0; count < 10; count++) {
             const { signal } = new AbortController()
-            await timed('balances', () => callProvider(slow, 'eth_getBalance', [`${client} ${count}`], signal))
+            await timed('balances', () => openProvider(slow).call('eth_getBalance', [`${client} ${count}`], signal))
           }
         })
         await Promise.all([...ranges, ...clients])

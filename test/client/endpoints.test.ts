@@ -4,7 +4,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { bytesToHex } from '../../src/base/bytes.ts'
 import { type OnFailure, openEndpoints } from '../../src/client/sources/endpoints.ts'
 import { LACKING_MS } from '../../src/client/transport/limits.ts'
-import { callProvider } from '../../src/client/transport/provider.ts'
+import { openProvider } from '../../src/client/transport/provider.ts'
 import type { Methods } from '../../src/devnet/service/json-rpc.ts'
 import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
 import { l2Methods } from '../../src/devnet/service/methods/l2.ts'
@@ -179,7 +179,7 @@ it('throws the failure that is most likely to pass, and tells of each', async ()
       'L2',
       { onFailure },
     )
-    const error = await endpoints.run(provider => callProvider(provider, 'x', [])).catch(thrown => thrown)
+    const error = await endpoints.run(provider => provider.call('x', [])).catch(thrown => thrown)
     expect(error).toMatchObject({ code, layer: 'L2' })
     expect(told).toEqual(codes.map((each, index) => ['L2', index, each]))
   }
@@ -593,8 +593,8 @@ it('learns what an endpoint does not serve once, tells of it once, and forgets i
   const told: unknown[] = []
   const onFailure: OnFailure = (_, index, { code }) => void told.push([index, code])
   const l2 = openEndpoints('l2', [node, manager], 'L2', { onFailure })
-  const proof = () => l2.run(provider => callProvider(provider, 'rollup_getProof', [CONTRACT, [], '0x8']))
-  const number = () => l2.run(provider => callProvider(provider, 'eth_blockNumber', []))
+  const proof = () => l2.run(provider => provider.call('rollup_getProof', [CONTRACT, [], '0x8']))
+  const number = () => l2.run(provider => provider.call('eth_blockNumber', []))
   for (let turn = 0; turn < 3; turn++)
     expect([await number(), Object(await proof()).storageProofs]).toEqual(['0x8', []])
   // Each stays the first for what it serves.
@@ -617,7 +617,7 @@ it('asks again at once for what no endpoint serves', async () => {
   let isServed = false
   const node = l2Of(answer => (isServed ? answer : fail('METHOD_UNKNOWN')(answer, '', [], 0)))
   const l2 = openEndpoints('l2', [node, l2Of(fail('METHOD_UNKNOWN'))], 'L2')
-  const ask = () => l2.run(provider => callProvider(provider, 'eth_getCode', [CONTRACT, '0x8']))
+  const ask = () => l2.run(provider => provider.call('eth_getCode', [CONTRACT, '0x8']))
   await expect(ask()).rejects.toThrow(/eth_getCode\. None of 2 endpoints serves it: add a node/)
   await expect(ask()).rejects.toMatchObject({ code: 'METHOD_UNKNOWN', method: 'eth_getCode', index: undefined })
   expect(node.asked.length).toBe(2)
@@ -628,7 +628,7 @@ it('asks again at once for what no endpoint serves', async () => {
 
 it('bounds what it knows of an endpoint', async () => {
   const node = l2Of(fail('METHOD_UNKNOWN'))
-  const ask = (method: string) => codeOf(callProvider(node, method, []))
+  const ask = (method: string) => codeOf(openProvider(node).call(method, []))
   for (let count = 0; count < 1000; count++) expect(await ask(`m_${count}`)).toBe('METHOD_UNKNOWN')
   await ask('m_999')
   await ask('m_0')
@@ -638,7 +638,7 @@ it('bounds what it knows of an endpoint', async () => {
 it('shares the answer of requests that are alike and under way, and of no others', async () => {
   const l2 = l2Of()
   const asks = (method: string, params: readonly unknown[], signal?: AbortSignal) =>
-    callProvider(l2, method, params, signal)
+    openProvider(l2).call(method, params, signal)
   const proofs = Array.from({ length: 20 }, () => asks('rollup_getProof', [CONTRACT, [], '0x8']))
   const other = asks('rollup_getProof', [CONTRACT, [], '0x4'])
   expect(new Set(await Promise.all(proofs)).size).toBe(1)

@@ -1,6 +1,6 @@
 import { openEndpoints } from '../../src/client/sources/endpoints.ts'
 import { fetchState, type WantedState } from '../../src/client/sources/fetch.ts'
-import { callProvider, parseQuantity } from '../../src/client/transport/provider.ts'
+import { parseQuantity } from '../../src/client/transport/provider.ts'
 import type { Endpoint } from '../../src/entry/rpc.ts'
 
 type Options = Partial<Parameters<typeof fetchState>[2]>
@@ -11,7 +11,7 @@ export function fetcherOf(l2: Endpoint | readonly Endpoint[]) {
   return {
     blockNumber: (signal?: AbortSignal): Promise<bigint> =>
       endpoints.run(
-        async (provider, attempt) => parseQuantity(await callProvider(provider, 'eth_blockNumber', [], attempt.signal)),
+        async (provider, attempt) => parseQuantity(await provider.call('eth_blockNumber', [], attempt.signal)),
         signal,
       ),
     async answer(wanted: WantedState, options: Options = {}): Promise<unknown> {

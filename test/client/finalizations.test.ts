@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { createLister } from '../../src/client/l1/finalizations.ts'
 import { readFinalizedState } from '../../src/client/l1/log-ranges.ts'
 import { openEndpoints } from '../../src/client/sources/endpoints.ts'
+import { openProvider } from '../../src/client/transport/provider.ts'
 import { demoWorld } from '../../src/devnet/index.ts'
 import { createChain } from '../../src/devnet/service/chain.ts'
 import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
@@ -50,7 +51,7 @@ it('looks for the log of one finalization in ten answers', async () => {
     },
   }
   const source = { l1: openEndpoints('l1', [provider], 'L1'), rollup: readRollup(ROLLUP), signal: undefined }
-  expect(await readFinalizedState(provider, source, l1Block.number, 9n)).toBe(null)
+  expect(await readFinalizedState(openProvider(provider), source, l1Block.number, 9n)).toBe(null)
   expect(asked).toBe(10)
 })
 

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { bytesToHex } from '../../src/base/bytes.ts'
 import { readFinalizedState } from '../../src/client/l1/log-ranges.ts'
 import { only } from '../../src/client/sources/endpoints.ts'
+import { openProvider } from '../../src/client/transport/provider.ts'
 import { decodeFinalizedStateLog, finalizedStateTopics } from '../../src/entry/anchor.ts'
 import { readRollup } from '../../src/verify/anchor/rollup.ts'
 
@@ -51,13 +52,13 @@ it('requests the newest logs first, in ranges, and takes only the log of the blo
     [],
     [logOf(435n, [1, 2, 3]), null, logOf(436n, [1, 2, 3]), recent, logOf(437n, [9, 9, 9]), { topics: 1 }],
   ]
-  const l1 = {
+  const l1 = openProvider({
     request: async ({ params }: { params?: unknown }) => {
       const [{ fromBlock, toBlock }] = params as [{ fromBlock: string; toBlock: string }]
       ranges.push(`${BigInt(fromBlock)}-${BigInt(toBlock)}`)
       return answers.shift() ?? []
     },
-  }
+  })
   const source = { l1: only(l1), rollup, signal: undefined }
   expect(await readFinalizedState(l1, source, 5_000n, 436n)).toEqual(state)
   expect(ranges).toEqual(['3001-5000', '1001-3000'])
@@ -71,7 +72,7 @@ it('requests the newest logs first, in ranges, and takes only the log of the blo
 
 it('returns null if no logs are served, and ends when aborted', async () => {
   const fetchFrom = (request: () => Promise<unknown>, signal?: AbortSignal) =>
-    readFinalizedState({ request }, { rollup, signal }, 5n, 436n)
+    readFinalizedState(openProvider({ request }), { rollup, signal }, 5n, 436n)
   const served: unknown[] = [null, {}, 'logs', new Array(2_001).fill(recent)]
   for (const logs of served) expect(await fetchFrom(async () => logs)).toBe(null)
   const refuse = async () => Promise.reject(Object.assign(new Error('no'), { code: -32601 }))

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { ENDPOINT_SHARE, HELD_LENGTH } from '../../src/client/transport/limits.ts'
-import { callProvider } from '../../src/client/transport/provider.ts'
+import { openProvider } from '../../src/client/transport/provider.ts'
 import {
   createBeaconApi,
   createHttpProvider,
@@ -531,7 +531,7 @@ it('waits for one signal with one listener, however many requests it ends, and w
   })
   const { signal } = new AbortController()
   const provider = createHttpProvider(url, { signal })
-  const ask = (own?: AbortSignal) => callProvider(provider, 'eth_gasPrice', [], own)
+  const ask = (own?: AbortSignal) => openProvider(provider).call('eth_gasPrice', [], own)
   const asked = Array.from({ length: 40 }, (_, index) => ask(index % 2 === 0 ? signal : undefined))
   expect(getEventListeners(signal, 'abort').length).toBe(1)
   expect(await Promise.all(asked)).toEqual(Array(40).fill('0x7'))

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { askLogs, inOrder } from '../../src/client/l1/log-ranges.ts'
+import { openProvider } from '../../src/client/transport/provider.ts'
 import { demoWorld } from '../../src/devnet/index.ts'
 import { createService } from '../../src/devnet/service/service.ts'
 import { lineaMessageService as messageService } from '../../src/entry/messages.ts'
@@ -114,7 +115,12 @@ it('does not ask for ever where each range is refused in words that nobody knows
   }
   const filter = { address: OTHER, topics: [] }
   const read = async () => {
-    for await (const _ of askLogs(provider, filter, { first: 1n, last: 100_000n }, { signal: undefined }));
+    for await (const _ of askLogs(
+      openProvider(provider),
+      filter,
+      { first: 1n, last: 100_000n },
+      { signal: undefined },
+    ));
   }
   await expect(read()).rejects.toMatchObject({ code: 'ENDPOINT_ERROR' })
   // Ten refusals for each block that it names in the end.
@@ -136,7 +142,12 @@ it('asks for fewer blocks where there are too many logs, and for as many as befo
   }
   const pieces = []
   const filter = { address: OTHER, topics: [] }
-  for await (const piece of askLogs(provider, filter, { first: 1n, last: 8000n }, { signal: undefined })) {
+  for await (const piece of askLogs(
+    openProvider(provider),
+    filter,
+    { first: 1n, last: 8000n },
+    { signal: undefined },
+  )) {
     pieces.push([piece.first, piece.last])
   }
   expect(pieces).toEqual([
@@ -147,7 +158,12 @@ it('asks for fewer blocks where there are too many logs, and for as many as befo
   ])
   asked.length = 0
   const cut = []
-  for await (const piece of askLogs(provider, filter, { first: 1000n, last: 7999n }, { signal: undefined })) {
+  for await (const piece of askLogs(
+    openProvider(provider),
+    filter,
+    { first: 1000n, last: 7999n },
+    { signal: undefined },
+  )) {
     cut.push([piece.first, piece.last])
   }
   expect(cut).toEqual([
@@ -173,7 +189,12 @@ it('ends with the refusal, in a bounded number of requests, if no range is allow
   const walk = async (provider: RequestProvider) => {
     requests = 0
     const filter = { address: OTHER, topics: [] }
-    for await (const _ of askLogs(provider, filter, { first: 0n, last: 1_000_000n }, { signal: undefined }));
+    for await (const _ of askLogs(
+      openProvider(provider),
+      filter,
+      { first: 0n, last: 1_000_000n },
+      { signal: undefined },
+    ));
   }
   await expect(walk(refuse(0))).rejects.toMatchObject({ code: 'PARAMS_REFUSED' })
   expect(requests).toBe(11)

@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { lowerCase } from '../../src/base/hex.ts'
 import { findSent, readSent } from '../../src/client/record/messages.ts'
 import { MAX_MESSAGE_DATA, MAX_MESSAGES, MAX_SEARCH_REQUESTS } from '../../src/client/transport/limits.ts'
+import { openProvider } from '../../src/client/transport/provider.ts'
+import { redactUrls } from '../../src/client/transport/redact.ts'
 import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.ts'
 import { verifyEvidence } from '../../src/entry/anchor.ts'
 import { trustBeaconBlock } from '../../src/entry/beacon.ts'
@@ -282,7 +284,7 @@ describe('an L2 endpoint that lies', () => {
   it('cannot send more messages in several answers than there may be', () => {
     const sent = [0, 1].map(index => logOf({ ...at(placed, index).sent }, index))
     const length = sent.reduce((sum, { data }) => sum + 512 + data.length / 2, 0)
-    const read = (bytes: number) => readSent({ request: async () => null }, sent, sender, { bytes })
+    const read = (bytes: number) => readSent(sent, sender, redactUrls, { bytes })
     expect(read(length)).toHaveLength(2)
     expect(() => read(length - 1)).toThrow('RESPONSE_TOO_LARGE')
   })
@@ -297,7 +299,7 @@ describe('an L2 endpoint that lies', () => {
       return [5, 7, 6].map(index => ({ ...logOf({ ...one().sent, number: BigInt(index) }, index), blockNumber }))
     }
     const attempt = { signal: new AbortController().signal, heard: () => {} }
-    const found = await findSent({ request }, sender, { from: one().sent.from }, attempt)
+    const found = await findSent(openProvider({ request }), sender, { from: one().sent.from }, attempt)
     expect([found.message.number, ends]).toEqual([7n, [60_000n, 58_000n, 56_000n]])
   })
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { BULK_AT_FIRST, BULK_AT_ONCE, MAX_QUEUED, REQUESTS_AT_ONCE } from '../../src/client/transport/limits.ts'
-import { createQueue, LONGEST_PAUSE, type QueueState, queueAt, queueOf } from '../../src/client/transport/queue.ts'
+import { openProvider, originOf } from '../../src/client/transport/provider.ts'
+import { createQueue, LONGEST_PAUSE, type QueueState, queueAt } from '../../src/client/transport/queue.ts'
 import { createBudget, inAdvance, inherit } from '../../src/client/transport/waiting.ts'
 import { createHttpProvider, EndpointError } from '../../src/entry/rpc.ts'
 import { createClock, fixedWindow, type Limiter, limitedEndpoint, slidingWindow, spaced, tokenBucket } from './clock.ts'
@@ -289,14 +290,14 @@ it('tells what requests wait for, not too often', async () => {
 })
 
 it('has one queue per URL in the process, whoever asks, and per provider of the caller', () => {
-  const [one, same, other] = ['http://x.example/a', 'HTTP://x.example:80/a#2', 'http://x.example/b'].map(url =>
-    queueOf(createHttpProvider(url)),
+  const [one, same, other] = ['http://x.example/a', 'HTTP://x.example:80/a#2', 'http://x.example/b'].map(
+    url => originOf(createHttpProvider(url))?.queue,
   )
   expect(same).toBe(one)
   expect(other).not.toBe(one)
   const mine = { request: async () => null }
-  expect(queueOf(mine)).toBe(queueOf(mine))
-  expect(queueOf({ ...mine })).not.toBe(queueOf(mine))
+  expect(openProvider(mine)).toBe(openProvider(mine))
+  expect(openProvider({ ...mine })).not.toBe(openProvider(mine))
   // Many URLs do not fill the memory.
   for (let count = 0; count < 1000; count++) queueAt(`http://x.example/${count}`)
   expect(queueAt('http://x.example/a')).not.toBe(one)

@@ -1,7 +1,6 @@
 import { rmSync, statSync } from 'node:fs'
 import { isProofError, plural } from '../../base/errors.ts'
 import { openEndpoints } from '../../client/sources/endpoints.ts'
-import { callProvider } from '../../client/transport/provider.ts'
 import { isArgumentError } from '../../entry/index.ts'
 import type { RecordOptions, RequestProvider } from '../../entry/rpc.ts'
 import type { AnyEvidence } from '../../verify/evidence/kinds/state.ts'
@@ -173,7 +172,7 @@ async function resume(wanted: WantedRows, kind: RowsKind, file: GrowingFile, wri
 async function requireOnL1({ verified }: ProvenRows, l1: RequestProvider[], evidence: string, signal: AbortSignal) {
   const hash = `${verified.l1Block?.hash}`
   const block = await openEndpoints('l1', l1, 'L1', { signal }).run((provider, attempt) =>
-    callProvider(provider, 'eth_getBlockByHash', [hash, false], attempt.signal),
+    provider.call('eth_getBlockByHash', [hash, false], attempt.signal),
   )
   if (fieldIn(block, 'hash') !== hash)
     throw refuseOverwrite(evidence, `the L1 endpoint does not know its L1 block ${hash}`)

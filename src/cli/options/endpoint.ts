@@ -3,8 +3,9 @@ import { plural } from '../../base/errors.ts'
 import { decodeQuantity } from '../../base/hex.ts'
 import { lineaNetworks } from '../../client/network/linea.ts'
 import { redactError } from '../../client/transport/diagnose.ts'
-import { type QueueState, queueOf } from '../../client/transport/queue.ts'
-import { type Redact, redactorFor } from '../../client/transport/redact.ts'
+import { type Origin, originOf } from '../../client/transport/provider.ts'
+import type { QueueState } from '../../client/transport/queue.ts'
+import { type Redact, redactorOfAll } from '../../client/transport/redact.ts'
 import type { Rollup } from '../../entry/anchor.ts'
 import { isArgumentError, isProofError, type ProofError } from '../../entry/index.ts'
 import {
@@ -138,7 +139,7 @@ export type TellWait = (wait: QueueState & { readonly endpoint: string }, text: 
 /** @param timeout per request, in seconds */
 export function createConnections(timeout: number, signal: AbortSignal, tellWait: TellWait) {
   const timeoutMs = 1000 * timeout
-  const opened: object[] = []
+  const opened: Redact[] = []
   const ends: (() => void)[] = []
   const urlsOf = new Map<string, readonly string[]>()
 
@@ -159,9 +160,11 @@ export function createConnections(timeout: number, signal: AbortSignal, tellWait
     return urls.map((url, index) => {
       try {
         const provider = create(url, { timeoutMs, signal })
-        opened.push(provider)
+        // It is known, because this library has just opened it.
+        const { redact, queue } = originOf(provider) as Origin
+        opened.push(redact)
         const endpoint = `--${flag} number ${index + 1}`
-        ends.push(queueOf(provider).watch(state => tellWait({ endpoint, ...state }, describeWait(endpoint, state))))
+        ends.push(queue.watch(state => tellWait({ endpoint, ...state }, describeWait(endpoint, state))))
         return provider
       } catch (error) {
         throw isArgumentError(error) ? argumentRefused(error, `--${flag}`) : error
@@ -191,7 +194,7 @@ export function createConnections(timeout: number, signal: AbortSignal, tellWait
       for (const end of ends) end()
     },
     /** Removes the API keys of all endpoints from a text, because an endpoint can repeat its key anywhere. */
-    redactor: (): Redact => redactorFor(...opened),
+    redactor: (): Redact => redactorOfAll(opened),
   }
 }
 

@@ -7,7 +7,7 @@ import type { BeaconNetwork } from '../../verify/beacon/network.ts'
 import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import type { BeaconBlock, VerifiedBootstrap, VerifiedFinality } from '../../verify/beacon/verify.ts'
 import { BOOTSTRAP_SHAPE, FINALITY_SHAPE, UPDATE_SHAPE } from '../../verify/evidence/consensus.ts'
-import { type Attempt, createPool, type Pool } from '../sources/endpoints.ts'
+import { type Attempt, createPool } from '../sources/endpoints.ts'
 import { admissionOf } from '../transport/admission.ts'
 import { redactError } from '../transport/diagnose.ts'
 import { abortedBy, EndpointError, type Failure, isEndpointError, isUnknownFork, placeOf } from '../transport/error.ts'
@@ -20,12 +20,17 @@ import {
   SOURCE_TIMEOUT_MS,
   STRAGGLE_MS,
 } from '../transport/limits.ts'
-import { redactorFor } from '../transport/redact.ts'
+import { redactorFor } from '../transport/provider.ts'
+import type { Redact } from '../transport/redact.ts'
 import { createBudget, createFlights, inTime, partOf, sleep } from '../transport/waiting.ts'
 
+interface OpenApi {
+  readonly api: BeaconApi
+  readonly redact: Redact
+}
+
 /** Fetches one document of at most `length` characters, and keeps its known fields. */
-async function fetchKnown(api: BeaconApi, path: string, shape: Shape, length: number, signal: AbortSignal) {
-  const redact = redactorFor(api)
+async function fetchKnown({ api, redact }: OpenApi, path: string, shape: Shape, length: number, signal: AbortSignal) {
   try {
     const get = async (own: AbortSignal) => api.get(`/eth/v1/beacon/light_client/${path}`, own, length)
     return pickKnown(await inTime(SOURCE_TIMEOUT_MS, get, signal), shape, admissionOf(length, redact))
@@ -88,7 +93,8 @@ export function openBeaconChain(source: BeaconSource, { failed, onFailure, onUpd
     failing.set(index, error)
     onFailure?.(index, error)
   }
-  const pool: Pool<BeaconApi> = createPool(source.apis, {
+  const apis = source.apis.map((api): OpenApi => ({ api, redact: redactorFor(api) }))
+  const pool = createPool(apis, {
     layer: 'beacon',
     onFailure: (_, index, error) => note(index, error),
     onSilence: index => note(index, new EndpointError('TIMEOUT', { layer: 'beacon' })),
@@ -132,7 +138,7 @@ export async function extendChain(
   }
   let hasSucceeded = false
   const prove = createProver(chain, proven, ending.signal, settle)
-  const work = async (api: BeaconApi, { signal, heard }: Attempt) => {
+  const work = async (api: OpenApi, { signal, heard }: Attempt) => {
     const finality = await fetchKnown(api, 'finality_update', FINALITY_SHAPE, FINALITY_LENGTH, signal)
     heard()
     await prove(finality, oldest)

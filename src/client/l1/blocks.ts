@@ -17,7 +17,7 @@ import type { LogsBundle } from '../../verify/evidence/kinds/logs.ts'
 import { safely } from '../../verify/verifier/safe.ts'
 import type { Attempt, Work } from '../sources/endpoints.ts'
 import { CONTENTS_AT_ONCE, HEADERS_AT_ONCE } from '../transport/limits.ts'
-import type { AnyProvider } from '../transport/provider.ts'
+import type { OpenProvider } from '../transport/provider.ts'
 import { eachInAdvance, inAdvance } from '../transport/waiting.ts'
 import {
   askBlock,
@@ -59,7 +59,7 @@ export async function* walkHeaders(source: BlockSource, claim: BlockClaim, oldes
   const ask = async (number: bigint, own: AbortSignal): Promise<Hex> =>
     arrived.get(number) ??
     arrived.run(number, own, async signal => {
-      const work: Work<AnyProvider, Hex> = async (provider, attempt) =>
+      const work: Work<OpenProvider, Hex> = async (provider, attempt) =>
         encodeSent(await askBlock(provider, number, false, attempt.signal))
       const rlp = await l2.run(work, signal)
       arrived.set(number, rlp)

@@ -3,7 +3,7 @@ import type { L1Block } from '../../verify/anchor/header.ts'
 import { allOf, only, type Work } from '../sources/endpoints.ts'
 import { type Failure, isMissing, isOfBlock, isPassing, isWrong, orFailure } from '../transport/error.ts'
 import { BLOCKS_PER_REQUEST, MAX_EMPTY_LOG_REQUESTS, MAX_LIST_ROUNDS, MAX_LISTED } from '../transport/limits.ts'
-import type { AnyProvider } from '../transport/provider.ts'
+import type { OpenProvider } from '../transport/provider.ts'
 import { type Anchor, contradiction, fetchAnchor, invented, type L1Source, readCurrent, unless } from './l1.ts'
 import { allowedBlocks, walkLogs } from './log-ranges.ts'
 
@@ -47,7 +47,7 @@ export function createLister(source: L1Source) {
      */
     async list(range: ListRange): Promise<Hint[]> {
       const isAlone = inventors.size === l1.sources.length
-      const work: Work<AnyProvider, Listed | null> = async (provider, own, index) =>
+      const work: Work<OpenProvider, Listed | null> = async (provider, own, index) =>
         inventors.has(index) && !isAlone ? null : listFinalizations(provider, { ...source, signal: own.signal }, range)
       const { values, failures } = await allOf(l1.each(work, { signal }))
       const lists = [...values].flatMap(([index, list]) => (list === null ? [] : [{ index, list }]))
@@ -88,7 +88,7 @@ function hintsOf(lists: readonly { readonly index: number; readonly list: Listed
 }
 
 /** From the newest back. @throws EndpointError `L1_CONTRADICTION` if the endpoint's logs lack the newest finalization */
-async function listFinalizations(provider: AnyProvider, source: L1Source, range: ListRange): Promise<Listed> {
+async function listFinalizations(provider: OpenProvider, source: L1Source, range: ListRange): Promise<Listed> {
   const { after, newest, l1After, l1Block } = range
   const found = new Map<bigint, FinalizedState | undefined>()
   const oldest = l1After === null ? 0n : l1After + 1n
@@ -122,7 +122,7 @@ export async function* walkAnchors(source: L1Source, l1Block: L1Block, most: num
   let known = typeof first === 'bigint' ? await fetchAnchor(source, l1Block, first) : first
   yield known
   const searches = new Map(l1.sources.map(provider => [provider, searchBack(provider, source, l1Block)]))
-  const findBelow = async (provider: AnyProvider): Promise<Anchor | null> => {
+  const findBelow = async (provider: OpenProvider): Promise<Anchor | null> => {
     const below = await searches.get(provider)?.(known.l2BlockNumber)
     if (below === undefined) return null
     const anchor = await unless('ANCHOR_NO_ROOT', fetchAnchor({ ...source, l1: only(provider) }, l1Block, below))
@@ -141,7 +141,7 @@ export async function* walkAnchors(source: L1Source, l1Block: L1Block, most: num
 }
 
 /** The newest finalization below another one, according to an endpoint, which is asked for nothing twice. None of it is proven. */
-function searchBack(provider: AnyProvider, source: L1Source, l1Block: L1Block) {
+function searchBack(provider: OpenProvider, source: L1Source, l1Block: L1Block) {
   let ends: readonly bigint[] = []
   let left = l1Block.number
   return async (known: bigint): Promise<bigint | undefined> => {
@@ -177,7 +177,7 @@ interface WalkRange {
  * Finalizations, newest first, according to an endpoint: from the logs of the contract. Where it serves none, or so few blocks at once
  * that it would be asked very often, from what the contract held at older L1 blocks, if the endpoint has their states.
  */
-export async function* walkBack(provider: AnyProvider, source: L1Source, range: WalkRange): AsyncGenerator<Piece> {
+export async function* walkBack(provider: OpenProvider, source: L1Source, range: WalkRange): AsyncGenerator<Piece> {
   const { l1Block, newest = l1Block.number, oldest } = range
   let left = newest
   let refusal: Failure | undefined
@@ -210,7 +210,7 @@ interface Sample {
 }
 
 /** In doubling steps back, the first of 32 blocks, and then by bisection: at most 64 requests for each finalization. */
-async function* walkStates(provider: AnyProvider, source: L1Source, range: WalkRange): AsyncGenerator<Piece, void> {
+async function* walkStates(provider: OpenProvider, source: L1Source, range: WalkRange): AsyncGenerator<Piece, void> {
   const { l1Block, newest = l1Block.number, oldest, sought } = range
   let sample: Sample | null = { at: newest, value: await readCurrent(provider, source, newest) }
   let least = sought ?? sample.value

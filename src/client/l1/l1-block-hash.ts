@@ -5,8 +5,7 @@ import type { L1Block } from '../../verify/anchor/header.ts'
 import { type Endpoint, type Endpoints, only, openEndpoints, type Work } from '../sources/endpoints.ts'
 import { EndpointError, placeOf } from '../transport/error.ts'
 import { SOURCE_TIMEOUT_MS, STRAGGLE_MS } from '../transport/limits.ts'
-import type { AnyProvider } from '../transport/provider.ts'
-import { originOf } from '../transport/redact.ts'
+import type { OpenProvider } from '../transport/provider.ts'
 import { inTime } from '../transport/waiting.ts'
 import { fetchL1Block, type L1BlockTag } from './l1.ts'
 
@@ -66,7 +65,7 @@ export function finalizedBlockHash(
   const pool = openEndpoints('l1', l1, 'L1')
   const count = pool.sources.length
   // A URL counts once, as it is or in a provider.
-  const identities = new Set(pool.sources.map(provider => originOf(provider)?.href ?? provider))
+  const identities = new Set(pool.sources.map(provider => provider.origin?.href ?? provider))
   if (identities.size < count) throw invalid('l1', 'each endpoint once', l1)
   const { quorum = Math.floor(count / 2) + 1, onDissent } = readOptions('', options, ['quorum', 'onDissent'])
   verifyWhole('quorum', quorum, 1, count)
@@ -125,7 +124,7 @@ type Vote = L1Block | string
 
 const LATE = 'no answer in time'
 
-async function ask(provider: AnyProvider, id: bigint | L1BlockTag, over: AbortSignal): Promise<Vote> {
+async function ask(provider: OpenProvider, id: bigint | L1BlockTag, over: AbortSignal): Promise<Vote> {
   try {
     const fetch = (signal: AbortSignal) => fetchL1Block({ l1: only(provider), signal }, id)
     return (await inTime(SOURCE_TIMEOUT_MS, fetch, over)).l1Block
@@ -139,7 +138,7 @@ async function ask(provider: AnyProvider, id: bigint | L1BlockTag, over: AbortSi
 type IsEnough = (votes: readonly Vote[]) => boolean
 
 /** All votes. Once there are enough, those that take much longer count as failures. */
-async function collect(pool: Endpoints, isEnough: IsEnough, ask: Work<AnyProvider, Vote>): Promise<readonly Vote[]> {
+async function collect(pool: Endpoints, isEnough: IsEnough, ask: Work<OpenProvider, Vote>): Promise<readonly Vote[]> {
   const votes = pool.sources.map((): Vote => LATE)
   const round = pool.each(ask)
   let timer: ReturnType<typeof setTimeout> | undefined

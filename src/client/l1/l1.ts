@@ -14,8 +14,7 @@ import type { Endpoints, Work } from '../sources/endpoints.ts'
 import { admitAnswer, withEmptyLists } from '../transport/admission.ts'
 import { EndpointError, type Failure, isEndpointError, isMissing, isOfBlock } from '../transport/error.ts'
 import { HINT_MS, MAX_L1_PROOF_LENGTH } from '../transport/limits.ts'
-import { type AnyProvider, callProvider } from '../transport/provider.ts'
-import { redactorFor } from '../transport/redact.ts'
+import type { OpenProvider } from '../transport/provider.ts'
 import { inTime } from '../transport/waiting.ts'
 import { type Contract, readFinalizedState } from './log-ranges.ts'
 
@@ -50,10 +49,9 @@ export async function fetchProof<T>(
 ): Promise<T> {
   const params = [rollup.address, storageKeys, encodeQuantity(l1BlockNumber)]
   const outcome = await l1.run(async (provider, attempt) => {
-    const redact = redactorFor(provider)
-    const answer = await callProvider(provider, 'eth_getProof', params, attempt.signal)
+    const answer = await provider.call('eth_getProof', params, attempt.signal)
     const limit = MAX_L1_PROOF_LENGTH * Math.ceil(storageKeys.length / 7)
-    const proof = admitAnswer(answer, limit, redact, ETH_PROOF_SHAPE)
+    const proof = admitAnswer(answer, limit, provider.redact, ETH_PROOF_SHAPE)
     try {
       return { value: atPath('l1.proof', () => verify(proof)) }
     } catch (error) {
@@ -72,11 +70,11 @@ export const fetchL1Block = ({ l1, signal }: Pick<L1Source, 'l1' | 'signal'>, id
     const wanted = typeof id === 'bigint' ? encodeQuantity(id) : id
     const isHash = wanted === id && id.startsWith('0x')
     const method = isHash ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
-    const block = await callProvider(provider, method, [wanted, false], attempt.signal)
+    const block = await provider.call(method, [wanted, false], attempt.signal)
     if (block === null) throw new EndpointError('BLOCK_MISSING', { found: `no block ${wanted}`, layer: 'L1' })
     const l1Block = atPath('l1.header', () => {
       const header = encodeHeader(block)
-      const hasKey = redactorFor(provider).isInHex(header)
+      const hasKey = provider.redact.isInHex(header)
       if (hasKey) throw refusal('HEADER_MALFORMED', 'a header', 'the API key of the endpoint')
       const hash: unknown = isHash ? id : readOwn(Object(block), 'hash')
       if (isHex(hash, 32)) return verifyHeader(header, hash)
@@ -140,7 +138,7 @@ export async function fetchTimestamp(source: L1Source, l1Block: L1Block, anchor:
 /** The anchor of the newest finalization with its timestamp; null if that cannot be proven. */
 export async function fetchTimed(source: L1Source, l1Block: L1Block, l2BlockNumber: bigint): Promise<Anchor | null> {
   if (source.rollup.layout.finalizedState === undefined) return null
-  const work: Work<AnyProvider, Anchor | null> = async (provider, { signal }) => {
+  const work: Work<OpenProvider, Anchor | null> = async (provider, { signal }) => {
     const own = { ...source, signal }
     const hint = await readFinalizedState(provider, own, l1Block.number, l2BlockNumber)
     return hint && unless('ANCHOR_FINALIZED_STATE_MISMATCH', fetchAnchor(own, l1Block, l2BlockNumber, hint))
@@ -190,10 +188,10 @@ export async function stepBack<T extends object>(
 }
 
 /** `currentL2BlockNumber` at an L1 block. Not proven. */
-export async function readCurrent(provider: AnyProvider, { rollup, signal }: Contract, at: bigint | 'finalized') {
+export async function readCurrent(provider: OpenProvider, { rollup, signal }: Contract, at: bigint | 'finalized') {
   const { address, layout } = rollup
   const params = [address, slotKey(layout.currentL2BlockNumber), typeof at === 'bigint' ? encodeQuantity(at) : at]
-  const value = await callProvider(provider, 'eth_getStorageAt', params, signal)
+  const value = await provider.call('eth_getStorageAt', params, signal)
   const current = typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value) ? BigInt(value) : null
   if (current !== null && current < 1n << 64n) return current
   throw new EndpointError('ANSWER_MALFORMED', { found: 'something that is not the number of a block', layer: 'L1' })
@@ -244,17 +242,17 @@ export const openBlock = (block: unknown, claim: BlockClaim): FetchedHeader => {
 /** Nothing of it is proven. */
 export const encodeSent = (block: unknown): Hex => atPath('header', () => encodeHeader(block))
 
-export const askBlock = (provider: AnyProvider, number: bigint, isFull: boolean, signal: AbortSignal) =>
+export const askBlock = (provider: OpenProvider, number: bigint, isFull: boolean, signal: AbortSignal) =>
   askForBlock(provider, 'eth_getBlockByNumber', [encodeQuantity(number), isFull], signal)
 
 /** @throws EndpointError `BLOCK_MISSING` if the endpoint does not have it */
 export async function askForBlock(
-  provider: AnyProvider,
+  provider: OpenProvider,
   method: string,
   params: readonly [string, ...unknown[]],
   signal: AbortSignal,
 ): Promise<unknown> {
-  const answer = await callProvider(provider, method, params, signal)
+  const answer = await provider.call(method, params, signal)
   if (answer === null || answer === undefined) {
     throw new EndpointError('BLOCK_MISSING', { found: `no block ${BigInt(params[0])}`, layer: 'L2' })
   }

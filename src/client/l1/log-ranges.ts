@@ -13,7 +13,7 @@ import {
   MAX_LOGS,
   MAX_SEARCH_REQUESTS,
 } from '../transport/limits.ts'
-import { type AnyProvider, callProvider } from '../transport/provider.ts'
+import type { OpenProvider } from '../transport/provider.ts'
 import { inAdvance } from '../transport/waiting.ts'
 
 export interface BlockRange {
@@ -37,7 +37,7 @@ const REMEMBERED_MS = 600_000
 const ALLOWED = new WeakMap<object, { readonly blocks: bigint; readonly until: number }>()
 
 /** How many blocks per request of logs the endpoint allows, as far as it has been asked; 0 if it serves no logs. */
-export function allowedBlocks(provider: AnyProvider): bigint {
+export function allowedBlocks(provider: OpenProvider): bigint {
   const known = ALLOWED.get(provider)
   return known === undefined || known.until < Date.now() ? BLOCKS_PER_REQUEST : known.blocks
 }
@@ -54,7 +54,7 @@ export function oldestWithin(requests: number, last: bigint): bigint {
  *
  * @throws EndpointError the last refusal, if it refuses a single block; `PARAMS_REFUSED` if it would take too many requests
  */
-export async function* askLogs(provider: AnyProvider, filter: LogFilter, range: BlockRange, options: LogOptions) {
+export async function* askLogs(provider: OpenProvider, filter: LogFilter, range: BlockRange, options: LogOptions) {
   const { signal, isBackwards = false, withReceipts = false } = options
   let { first, last } = range
   let cut: bigint | null = null
@@ -101,16 +101,16 @@ function orRefusal(error: unknown): EndpointError {
   throw error
 }
 
-const logsIn = (provider: AnyProvider, filter: LogFilter, { first, last }: BlockRange, signal?: AbortSignal) => {
+const logsIn = (provider: OpenProvider, filter: LogFilter, { first, last }: BlockRange, signal?: AbortSignal) => {
   const range = { fromBlock: encodeQuantity(first), toBlock: encodeQuantity(last) }
-  return callProvider(provider, 'eth_getLogs', [{ ...filter, ...range }], signal)
+  return provider.call('eth_getLogs', [{ ...filter, ...range }], signal)
 }
 
 /** The logs of these blocks, selected here. Whatever else the receipts say, somebody verifies the logs. */
 const logsInReceipts: typeof logsIn = async (provider, filter, { first, last }, signal) => {
   const ask = async (index: number, own: AbortSignal): Promise<unknown[]> => {
     const number = first + BigInt(index)
-    const receipts = await callProvider(provider, 'eth_getBlockReceipts', [encodeQuantity(number)], own)
+    const receipts = await provider.call('eth_getBlockReceipts', [encodeQuantity(number)], own)
     if (!Array.isArray(receipts)) throw new EndpointError('BLOCK_MISSING', { found: `no receipts of block ${number}` })
     return receipts.flatMap(receipt => readOwn(Object(receipt), 'logs') ?? [])
   }
@@ -154,7 +154,12 @@ export interface Contract {
  *
  * @throws EndpointError `ABORTED` and nothing else
  */
-export async function readFinalizedState(provider: AnyProvider, contract: Contract, at: bigint, l2BlockNumber: bigint) {
+export async function readFinalizedState(
+  provider: OpenProvider,
+  contract: Contract,
+  at: bigint,
+  l2BlockNumber: bigint,
+) {
   const range = { first: oldestWithin(MAX_LOG_REQUESTS, at), last: at }
   try {
     for await (const { logs } of walkLogs(provider, contract, range, l2BlockNumber)) {
@@ -174,7 +179,7 @@ export async function readFinalizedState(provider: AnyProvider, contract: Contra
  * @param l2BlockNumber the end of the only one that is sought. Default: all
  * @throws EndpointError `L1_HISTORY_MISSING` if the endpoint says that it has older ones no more
  */
-export async function* walkLogs(provider: AnyProvider, contract: Contract, range: BlockRange, l2BlockNumber?: bigint) {
+export async function* walkLogs(provider: OpenProvider, contract: Contract, range: BlockRange, l2BlockNumber?: bigint) {
   const { rollup, signal } = contract
   const ends = l2BlockNumber === undefined ? [] : [slotKey(l2BlockNumber)]
   const filter = { address: rollup.address, topics: [finalizedStateTopics, ...ends] }

@@ -33,8 +33,8 @@ import {
   MAX_SEARCH_REQUESTS,
   MESSAGE_FIELDS,
 } from '../transport/limits.ts'
-import { type AnyProvider, callProvider, parseQuantity } from '../transport/provider.ts'
-import { redactorFor } from '../transport/redact.ts'
+import { type OpenProvider, parseQuantity } from '../transport/provider.ts'
+import type { Redact } from '../transport/redact.ts'
 
 /** Messages from logs of endpoints that may lie. What L1 keeps decides which of them were sent. */
 
@@ -65,12 +65,11 @@ const failed = (code: EndpointErrorCode, layer: Layer, found: string) => new End
 
 /** The messages in an endpoint's logs, in order. @param budget what more may hold @throws ProofError, EndpointError */
 export function readSent(
-  provider: AnyProvider,
   logs: unknown,
   { layer, address }: Sender,
+  redact: Redact,
   budget = { bytes: MAX_MESSAGE_DATA },
 ): SentMessage[] {
-  const redact = redactorFor(provider)
   const listed = Array.isArray(logs) && logs.length <= MAX_MESSAGES ? inOrder(logs) : logs
   return reader.items(listed, atMost('MALFORMED_RESPONSE', MAX_MESSAGES), source => {
     const data = readOwn(Object(source), 'data')
@@ -91,7 +90,7 @@ export function readSent(
 
 /** In pieces that the endpoint allows. @param search the topics behind the first, to search from the newest block back */
 async function* readPieces(
-  provider: AnyProvider,
+  provider: OpenProvider,
   sender: Sender,
   blocks: BlockRange,
   { signal, heard }: Attempt,
@@ -103,13 +102,13 @@ async function* readPieces(
   const options = { signal, isBackwards: search !== undefined, withReceipts: layer === 'L2' }
   const filter = { address, topics: [MESSAGE_SENT, ...(search ?? [])] }
   for await (const { logs } of askLogs(provider, filter, blocks, options)) {
-    const all = readSent(provider, logs, sender, budget)
+    const all = readSent(logs, sender, provider.redact, budget)
     heard()
     yield all
   }
 }
 
-export async function askSent(provider: AnyProvider, sender: Sender, blocks: BlockRange, attempt: Attempt) {
+export async function askSent(provider: OpenProvider, sender: Sender, blocks: BlockRange, attempt: Attempt) {
   const sent: SentMessage[] = []
   for await (const all of readPieces(provider, sender, blocks, attempt)) sent.push(...all)
   return sent
@@ -117,14 +116,14 @@ export async function askSent(provider: AnyProvider, sender: Sender, blocks: Blo
 
 /** In the logs of its transaction, or of all blocks from the newest back. @param wanted in lower case @throws EndpointError, ProofError */
 export async function findSent(
-  provider: AnyProvider,
+  provider: OpenProvider,
   sender: Sender,
   { messageHash, transactionHash, from }: WantedMessage,
   attempt: Attempt,
 ): Promise<SentMessage> {
   const { layer } = sender
   if (transactionHash !== undefined) return findInTransaction(provider, sender, transactionHash, attempt.signal)
-  const last = parseQuantity(await callProvider(provider, 'eth_blockNumber', [], attempt.signal))
+  const last = parseQuantity(await provider.call('eth_blockNumber', [], attempt.signal))
   const first = oldestWithin(MAX_SEARCH_REQUESTS, last)
   const topics = [from === undefined ? null : slotKey(BigInt(from)), null, messageHash ?? null]
   const isIt = ({ message }: SentMessage) =>
@@ -136,15 +135,15 @@ export async function findSent(
   throw failed('MESSAGE_MISSING', layer, `there is none in the blocks ${first} to ${last}`)
 }
 
-async function findInTransaction(provider: AnyProvider, sender: Sender, hash: Hex, signal: AbortSignal) {
+async function findInTransaction(provider: OpenProvider, sender: Sender, hash: Hex, signal: AbortSignal) {
   const { layer, address } = sender
-  const receipt = await callProvider(provider, 'eth_getTransactionReceipt', [hash], signal)
+  const receipt = await provider.call('eth_getTransactionReceipt', [hash], signal)
   if (!isGiven(receipt)) throw failed('MESSAGE_MISSING', layer, `it has no receipt of the transaction ${hash}`)
   // A transaction has logs of other contracts, too.
   const logs = reader
     .items(readOwn(Object(receipt), 'logs'), atMost('MALFORMED_RESPONSE', MAX_MESSAGES), log => log)
     .filter(log => readMessageLog(log)?.address === address)
-  const all = readSent(provider, logs, sender)
+  const all = readSent(logs, sender, provider.redact)
   const [sent] = all
   if (sent && all.length === 1) return sent
   const hashes = all.slice(0, 4).map(({ message }) => bytesToHex(message.hash))
@@ -153,7 +152,7 @@ async function findInTransaction(provider: AnyProvider, sender: Sender, hash: He
 }
 
 /** The blocks of the finalization of an L2 block, as an L1 endpoint says: a hint. @throws EndpointError `MESSAGE_MISSING` if it is too old */
-export async function findBlocks(provider: AnyProvider, source: L1Source, l1Block: L1Block, block: bigint) {
+export async function findBlocks(provider: OpenProvider, source: L1Source, l1Block: L1Block, block: bigint) {
   const oldest = oldestWithin(MAX_SEARCH_REQUESTS, l1Block.number)
   // What is finalized first begins with block 0.
   const ends: bigint[] = oldest > 0n ? [] : [-1n]

@@ -22,7 +22,7 @@ import type { Attempt } from '../sources/endpoints.ts'
 import { redactProofErrors } from '../transport/diagnose.ts'
 import { EndpointError, isEndpointError } from '../transport/error.ts'
 import { KEYS_PER_REQUEST } from '../transport/limits.ts'
-import type { AnyProvider } from '../transport/provider.ts'
+import type { OpenProvider } from '../transport/provider.ts'
 import { type Scope, scoped } from '../transport/waiting.ts'
 import {
   areFinalizations,
@@ -181,7 +181,7 @@ async function proveFromL2(
   source: Source & Pick<Scope, 'stop'>,
   l1Block: L1Block,
   sent: SentMessage,
-  provider: AnyProvider,
+  provider: OpenProvider,
   attempt: Attempt,
 ): Promise<ProvenMessage> {
   const { l1, sender, signal, stop } = source
@@ -191,7 +191,7 @@ async function proveFromL2(
   const tried = new Set<string>()
   const failures: Error[] = []
   let isRefuted = false
-  const find = (own: AnyProvider, over: Attempt) =>
+  const find = (own: OpenProvider, over: Attempt) =>
     findBlocks(own, { ...source, signal: over.signal }, l1Block, sent.block)
   for await (const said of l1.each(find, { signal, isBlamed: () => false })) {
     if ('error' in said) {

@@ -1,6 +1,6 @@
 import { invalid, isArray, readItems } from '../../base/arguments.ts'
-import { atPath } from '../../base/errors.ts'
-import { redactProofErrors } from '../transport/diagnose.ts'
+import { atPath, isProofError } from '../../base/errors.ts'
+import { diagnoseWith } from '../transport/diagnose.ts'
 import {
   abortedBy,
   atEndpoint,
@@ -16,14 +16,14 @@ import {
 import { createHttpProvider, type HttpOptions, isUrl } from '../transport/http.ts'
 import { DEMOTION_MS, SILENCE_MS, STAGGER_MS } from '../transport/limits.ts'
 import {
-  type AnyProvider,
-  forgetLacks,
   isLack,
-  isNews,
   isProvider,
+  type OpenProvider,
+  openProvider,
   type RequestProvider,
   type SendProvider,
 } from '../transport/provider.ts'
+import type { Redact } from '../transport/redact.ts'
 import { partOf } from '../transport/waiting.ts'
 
 export interface Attempt {
@@ -53,8 +53,16 @@ interface RoundOptions {
   readonly isBlamed?: (error: Failure) => boolean
 }
 
-/** One or more sources of the same data: JSON-RPC endpoints or beacon APIs. None is trusted. */
-export type Pool<Source extends object> = ReturnType<typeof createPool<Source>>
+/** A JSON-RPC endpoint or a beacon API. */
+interface AnySource {
+  /** Removes what nobody may see of it. */
+  readonly redact: Redact
+  /** Whether a failure has to be told. Default: each. */
+  isNews?(error: Failure): boolean
+}
+
+/** One or more sources of the same data. None is trusted. */
+export type Pool<Source extends AnySource> = ReturnType<typeof createPool<Source>>
 
 export type OnFailure = (layer: Layer, index: number, error: Failure) => void
 
@@ -68,7 +76,7 @@ interface PoolOptions {
   failed(failures: ReadonlyMap<number, Failure>): unknown
 }
 
-export function createPool<Source extends object>(sources: readonly Source[], options: PoolOptions) {
+export function createPool<Source extends AnySource>(sources: readonly Source[], options: PoolOptions) {
   const { layer, onFailure, onSilence, failed } = options
   const silenceMs = layer === 'beacon' ? STAGGER_MS : SILENCE_MS
   /** Until when each of those that failed is asked last. */
@@ -84,7 +92,7 @@ export function createPool<Source extends object>(sources: readonly Source[], op
     if (isLate && isEndpointError(error)) return
     // One that lacks a method serves others as before.
     if (!isLack(error) && !isLate) demote(index)
-    if (layer !== undefined && isNews(sources[index], error)) onFailure?.(layer, index, error)
+    if (layer !== undefined && sources[index]?.isNews?.(error) !== false) onFailure?.(layer, index, error)
   }
 
   /** Runs `work` with every source, those that failed lately last. For what a single one could hide. */
@@ -97,12 +105,14 @@ export function createPool<Source extends object>(sources: readonly Source[], op
       // There are as many.
       const source = sources[index] as Source
       try {
-        const value = await redactProofErrors(() => work(source, own, index), source)
+        const value = await work(source, own, index)
         demoted.delete(index)
         return { index, value }
       } catch (thrown) {
+        // A failed check quotes what does not verify. The source may have mistaken the request, which is no lie.
+        const shown = isProofError(thrown) ? diagnoseWith(source.redact, thrown) : thrown
         // Its place says which it is. A URL never does.
-        const error = atEndpoint(thrown, layer, sources.length > 1 ? index : undefined)
+        const error = atEndpoint(shown, layer, sources.length > 1 ? index : undefined)
         // Whoever stops a work throws what is no failure of a source, whatever its class.
         if (signal?.aborted) throw abortedBy(signal)
         if (!isFailure(error)) throw error
@@ -238,7 +248,7 @@ function startRound<T>(
 export type Endpoint = string | URL | RequestProvider | SendProvider
 
 /** One or more endpoints for the same data. None is trusted. */
-export type Endpoints = Pool<AnyProvider>
+export type Endpoints = Pool<OpenProvider>
 
 interface OpenOptions extends HttpOptions {
   readonly onFailure?: OnFailure
@@ -264,7 +274,7 @@ export function openEndpoints(
     if (layer === undefined || !isLack(error)) return error
     // Nothing gives less hope, so that all have failed like this.
     const lacks = failures.filter(isLack)
-    forgetLacks(providers, lacks)
+    for (const { forgetLack } of providers) for (const { method = '' } of lacks) forgetLack(method)
     const { method = '' } = error
     if (lacks.some(one => one.method !== method)) return error
     const { length } = providers
@@ -274,14 +284,15 @@ export function openEndpoints(
   return createPool(providers, { layer, onFailure, failed })
 }
 
-function openOne(name: string, given: Endpoint, http: HttpOptions): AnyProvider {
-  if (isProvider(given)) return given
-  if (typeof given === 'string' || isUrl(given)) return atPath(name, () => createHttpProvider(given, http))
-  throw invalid(name, 'a URL, or an EIP-1193 provider, which has request({ method, params })', given)
+function openOne(name: string, given: Endpoint, http: HttpOptions): OpenProvider {
+  if (isProvider(given)) return openProvider(given)
+  if (typeof given !== 'string' && !isUrl(given))
+    throw invalid(name, 'a URL, or an EIP-1193 provider, which has request({ method, params })', given)
+  return openProvider(atPath(name, () => createHttpProvider(given, http)))
 }
 
 /** For work that has to stay with one endpoint. */
-export const only = (provider: AnyProvider): Endpoints => openEndpoints('', provider)
+export const only = ({ given }: OpenProvider): Endpoints => openEndpoints('', given)
 
 /** That an endpoint does not serve the method says least: another one does more, or less. */
 const hopeOf = (error: Failure): number => (isLack(error) ? 0 : isMissing(error) ? 2 : isPassing(error) ? 3 : 1)

@@ -1,6 +1,6 @@
 import { decodeArgument, invalid, readKeys, type StorageKey } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { atPath, isProofError, own } from '../../base/errors.ts'
+import { atPath, own } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
 import { readOptions, verifyUint, verifyWhole } from '../../base/options.ts'
@@ -17,10 +17,7 @@ import {
   stateKind,
 } from '../../verify/state/kind.ts'
 import { admitAnswer, answerLimit } from '../transport/admission.ts'
-import { diagnoseWith } from '../transport/diagnose.ts'
 import { KEYS_PER_REQUEST } from '../transport/limits.ts'
-import { callProvider } from '../transport/provider.ts'
-import { redactorFor } from '../transport/redact.ts'
 import { verifySignal } from '../transport/waiting.ts'
 import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
 
@@ -70,17 +67,11 @@ export async function fetchState(l2: Endpoints, wanted: WantedState, settings: F
 
   const ask = (some: readonly StorageKey[]) =>
     l2.run(async (provider, attempt) => {
-      const redact = redactorFor(provider)
       const params = [address, some.map(({ bytes }) => bytesToHex(bytes)), encodeQuantity(l2BlockNumber)]
-      const sent = await callProvider(provider, kind.method ?? method, params, attempt.signal)
-      const answer = admitAnswer(sent, answerLimit(some.length), redact, kind.shape)
+      const sent = await provider.call(kind.method ?? method, params, attempt.signal)
+      const answer = admitAnswer(sent, answerLimit(some.length), provider.redact, kind.shape)
       const storageKeys = some.map(({ text }) => text)
-      try {
-        return { answer, state: atPath('answer', () => verify(answer, { stateRoot, address, storageKeys })) }
-      } catch (error) {
-        // The endpoint may have mistaken the request, which is no lie.
-        throw isProofError(error) ? diagnoseWith(redact, error) : error
-      }
+      return { answer, state: atPath('answer', () => verify(answer, { stateRoot, address, storageKeys })) }
     }, signal)
 
   const parts = [await ask(keys.slice(0, most))]

@@ -4,7 +4,7 @@ import { parseBounded } from '../../base/json/parse.ts'
 import { isPlain } from '../../base/options.ts'
 import { EndpointError, isKnownError, withDetails } from './error.ts'
 import { LONGEST_RETRY_AFTER, MAX_CAUSES, MAX_DEPTH, MAX_TEXT_LENGTH } from './limits.ts'
-import { admitText, type Redact, redactorFor, redactUrls } from './redact.ts'
+import { admitText, type Redact, redactorOfAll, redactUrls } from './redact.ts'
 import { meaningOf } from './refusals.ts'
 
 /** What was asked, as far as it is known: the same words mean different things for different requests. */
@@ -223,10 +223,13 @@ export function redactError(thrown: unknown, redact: Redact, depth = 0): Error |
 }
 
 /** A failed check from `work` quotes what does not verify, so the URLs of these endpoints are removed from it. */
-export async function redactProofErrors<T>(work: () => Promise<T>, ...endpoints: readonly object[]): Promise<T> {
+export async function redactProofErrors<T>(
+  work: () => Promise<T>,
+  ...endpoints: readonly { readonly redact: Redact }[]
+): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw isProofError(error) ? redactError(error, redactorFor(...endpoints)) : error
+    throw isProofError(error) ? redactError(error, redactorOfAll(endpoints.map(({ redact }) => redact))) : error
   }
 }

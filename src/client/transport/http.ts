@@ -18,9 +18,9 @@ import {
   SHORT_RESPONSE_LENGTH,
 } from './limits.ts'
 import { oneCoding } from './one-coding.ts'
-import type { RequestProvider } from './provider.ts'
+import { type Origin, type RequestProvider, setOrigin } from './provider.ts'
 import { queueAt } from './queue.ts'
-import { basicAuthorization, type Origin, redactorOf, setOrigin } from './redact.ts'
+import { basicAuthorization, redactorOf } from './redact.ts'
 import { createBudget, inherit, isSignal, partOf, verifySignal, verifyTimeout } from './waiting.ts'
 
 /** Limits for requests. */
@@ -164,13 +164,14 @@ function createConnection(url: string | URL, options: HttpOptions) {
   const headers = { Accept: 'application/json', ...(authorization !== undefined && { Authorization: authorization }) }
   // The fragment is not sent, and fetch refuses the others, with the whole URL in its message.
   Object.assign(parsed, { hash: '', username: '', password: '' })
-  const origin: Origin = { redact, href: parsed.href }
+  const queue = queueAt(parsed.href)
+  const origin: Origin = { redact, href: parsed.href, queue }
   const own = readOptions('', options, ['timeoutMs', 'signal', 'maxRetries'])
   const { timeoutMs = REQUEST_TIMEOUT_MS, signal, maxRetries = MAX_RETRIES } = own
   verifyTimeout(timeoutMs)
   verifyWhole('maxRetries', maxRetries, 0)
   verifySignal(signal)
-  const [queue, share] = [queueAt(origin.href), createBudget(HELD_LENGTH / ENDPOINT_SHARE)]
+  const share = createBudget(HELD_LENGTH / ENDPOINT_SHARE)
 
   async function exchange(wanted: Wanted, ownSignal?: AbortSignal): Promise<unknown> {
     const given = anyOf(signal, ownSignal)

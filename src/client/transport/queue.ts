@@ -1,6 +1,5 @@
 import { abortedBy, EndpointError, isEndpointError } from './error.ts'
 import { BULK_AT_FIRST, BULK_AT_ONCE, MAX_QUEUED, MAX_QUEUES, REQUESTS_AT_ONCE, TELL_MS } from './limits.ts'
-import { originOf } from './redact.ts'
 import { createTurns, isBulk, ownerOf } from './waiting.ts'
 
 /** Time and chance, so that tests need neither. */
@@ -130,7 +129,7 @@ interface Sending {
   readonly maxRetries: number
 }
 
-type Queue = ReturnType<typeof createQueue>
+export type Queue = ReturnType<typeof createQueue>
 
 /** Whether the endpoint may answer the same request in a while. */
 const isBusy = (error: unknown): error is EndpointError =>
@@ -169,7 +168,7 @@ function createWatchers(now: () => number) {
   }
 }
 
-/** A queue of its own, for tests. Anything else takes the one of its endpoint. */
+/** The queue of one endpoint. @param clock for tests */
 export function createQueue(clock: Clock = systemClock) {
   const [turns, rate, { tell, watch }] = [createTurns<Entry>(pump), createRate(clock), createWatchers(clock.now)]
   let [active, activeBulk, bulkAtOnce, singleInARow] = [0, 0, BULK_AT_FIRST, 0]
@@ -243,24 +242,15 @@ export function createQueue(clock: Clock = systemClock) {
   }
 }
 
-/** The queues of URLs, for the whole process, and those of providers that the caller made. */
-const [atUrls, ofProviders] = [new Map<string, Queue>(), new WeakMap<object, Queue>()]
+/** The queues of URLs, for the whole process. */
+const QUEUES = new Map<string, Queue>()
 
 export function queueAt(href: string): Queue {
-  const queue = atUrls.get(href) ?? createQueue()
+  const queue = QUEUES.get(href) ?? createQueue()
   // The one that was asked for last is forgotten last.
-  atUrls.delete(href)
-  atUrls.set(href, queue)
-  const [oldest = href] = atUrls.keys()
-  if (atUrls.size > MAX_QUEUES) atUrls.delete(oldest)
-  return queue
-}
-
-/** The queue of a provider or beacon API. */
-export function queueOf(provider: object): Queue {
-  const origin = originOf(provider)
-  if (origin !== undefined) return queueAt(origin.href)
-  const queue = ofProviders.get(provider) ?? createQueue()
-  ofProviders.set(provider, queue)
+  QUEUES.delete(href)
+  QUEUES.set(href, queue)
+  const [oldest = href] = QUEUES.keys()
+  if (QUEUES.size > MAX_QUEUES) QUEUES.delete(oldest)
   return queue
 }

@@ -108,22 +108,8 @@ function patternOf(character: string): string {
   return `(?:${character.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}|${bytes.join('')}|${units.join('')})`
 }
 
-export interface Origin {
-  readonly redact: Redact
-  /** What is asked, the same for every spelling of it. */
-  readonly href: string
-}
-
-const ORIGINS = new WeakMap<object, Origin>()
-
-export const setOrigin = (provider: object, origin: Origin): void => void ORIGINS.set(provider, origin)
-
-/** Undefined for the caller's own providers. */
-export const originOf = (provider: object): Origin | undefined => ORIGINS.get(provider)
-
-/** Removes the URL of each of these providers if it is known, and anything that looks like a URL in any case. */
-export function redactorFor(...providers: readonly object[]): Redact {
-  const all = providers.map(provider => ORIGINS.get(provider)?.redact ?? redactUrls)
+/** Removes what any of these removes. */
+export function redactorOfAll(all: readonly Redact[]): Redact {
   return Object.assign((text: string) => all.reduce((running, redact) => redact(running), text), {
     isInHex: (hex: string) => all.some(redact => redact.isInHex(hex)),
   })

@@ -6,7 +6,7 @@ import { openBlock } from '../../client/l1/l1.ts'
 import type { Attempt } from '../../client/sources/endpoints.ts'
 import { EndpointError, isFailure } from '../../client/transport/error.ts'
 import { MAX_WALK } from '../../client/transport/limits.ts'
-import { callProvider, parseQuantity } from '../../client/transport/provider.ts'
+import { parseQuantity } from '../../client/transport/provider.ts'
 import { createFlights } from '../../client/transport/waiting.ts'
 import type { BlockTransaction, OpenedBlockTransaction } from '../../verify/blocks/block.ts'
 import { type BlockClaim, type BlockHeader, firstInWindow } from '../../verify/blocks/header.ts'
@@ -245,7 +245,7 @@ async function findByHash<T>(
   let [isUnknown, unproven]: [boolean, unknown] = [false, undefined]
   try {
     return await l2.run(async (provider, { signal, heard }) => {
-      const sent = Object(await callProvider(provider, method, isBlock ? [hash, false] : [hash], signal))
+      const sent = Object(await provider.call(method, isBlock ? [hash, false] : [hash], signal))
       heard()
       // A transaction that no block has yet has no number.
       const stated = readOwn(sent, field) ?? null

@@ -4,7 +4,7 @@ import { encodeQuantity } from '../../base/hex.ts'
 import { readOptions, verifyUint, verifyWhole } from '../../base/options.ts'
 import { readNetwork } from '../../client/network/network.ts'
 import { recordEvidence } from '../../client/record/record.ts'
-import { openEndpoints } from '../../client/sources/endpoints.ts'
+import { type Endpoints, openEndpoints } from '../../client/sources/endpoints.ts'
 import { fetchState, verifyClientOptions } from '../../client/sources/fetch.ts'
 import { redactProofErrors } from '../../client/transport/diagnose.ts'
 import { CONTENTS_AT_ONCE } from '../../client/transport/limits.ts'
@@ -66,7 +66,8 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
   const { recording, l1, l2, rollup, chainId, call, hardfork, environment, how, timeoutMs, maxRequests } = wanted
   const { beacon, signal } = recording
   // Every call reads its sender, so the sender is the first answer. The anchor is recorded with it.
-  const recorded = await recordEvidence({ ...recording, l1: l1.sources, l2: l2.sources, address: call.from })
+  const givenTo = ({ sources }: Endpoints) => sources.map(({ given }) => given)
+  const recorded = await recordEvidence({ ...recording, l1: givenTo(l1), l2: givenTo(l2), address: call.from })
   const { l2BlockNumber, stateRoot, l1Block } = recorded.verified
   // L1 decides whether it is the state that the caller expects.
   const scheme = decidedKind(recorded.scheme, wanted.scheme)
