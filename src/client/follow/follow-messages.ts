@@ -10,17 +10,15 @@ import { encodeMessageClaim } from '../../verify/messages/from-l2.ts'
 import { type Message, type MessageLayout, readLayout } from '../../verify/messages/message.ts'
 import type { MessageProof } from '../../verify/messages/tree.ts'
 import { serviceOf } from '../network/network.ts'
+import { askSent, type Sender, type SentMessage } from '../record/messages.ts'
 import {
-  askSent,
+  bundleMessage,
   fetchHeld,
   type MessageSource,
   type PlacedMessage,
   placesOf,
   refuted,
-  type Sender,
-  type SentMessage,
-} from '../record/messages.ts'
-import { bundleMessage } from '../record/record-message.ts'
+} from '../record/record-message.ts'
 import { EndpointError } from '../transport/error.ts'
 import { MAX_MESSAGES } from '../transport/limits.ts'
 import { begin, partOf, type Scope, scoped } from '../transport/waiting.ts'
