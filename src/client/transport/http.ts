@@ -67,7 +67,7 @@ export function createHttpProvider(url: string | URL, options: HttpOptions = {})
   const { origin, exchange } = createConnection(url, options)
   let nextId = 1
   const provider: RequestProvider = {
-    /** @param over ends the request: from `callProvider`. Clients pass other things */
+    /** @param over ends the request: from an `OpenProvider`. Clients pass other things */
     async request(args, over?: unknown) {
       // Despite the type, there may be none. Other fields are ignored, because clients send them.
       const { method, params = [] }: { method?: unknown; params?: unknown } = Object(args)
