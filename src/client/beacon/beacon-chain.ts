@@ -7,7 +7,7 @@ import type { BeaconNetwork } from '../../verify/beacon/network.ts'
 import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import type { BeaconBlock, VerifiedBootstrap, VerifiedFinality } from '../../verify/beacon/verify.ts'
 import { BOOTSTRAP_SHAPE, FINALITY_SHAPE, UPDATE_SHAPE } from '../../verify/evidence/consensus.ts'
-import { type Attempt, createPool } from '../sources/endpoints.ts'
+import { type Attempt, createPool, type Pool } from '../sources/endpoints.ts'
 import { admissionOf } from '../transport/admission.ts'
 import { redactError } from '../transport/diagnose.ts'
 import { abortedBy, EndpointError, type Failure, isEndpointError, isUnknownFork, placeOf } from '../transport/error.ts'
@@ -24,7 +24,7 @@ import { redactorFor } from '../transport/provider.ts'
 import type { Redact } from '../transport/redact.ts'
 import { createBudget, createFlights, inTime, partOf, sleep } from '../transport/waiting.ts'
 
-interface OpenApi {
+export interface OpenApi {
   readonly api: BeaconApi
   readonly redact: Redact
 }
@@ -94,7 +94,7 @@ export function openBeaconChain(source: BeaconSource, { failed, onFailure, onUpd
     onFailure?.(index, error)
   }
   const apis = source.apis.map((api): OpenApi => ({ api, redact: redactorFor(api) }))
-  const pool = createPool(apis, {
+  const pool: Pool<OpenApi> = createPool(apis, {
     layer: 'beacon',
     onFailure: (_, index, error) => note(index, error),
     onSilence: index => note(index, new EndpointError('TIMEOUT', { layer: 'beacon' })),
