@@ -1,7 +1,7 @@
 import type { Hex } from '../base/bytes.ts'
 import { isProofError, type ProofError } from '../base/errors.ts'
 import { readHex } from '../base/options.ts'
-import { walkAnchors } from '../client/l1/finalizations.ts'
+import { stepBack, walkAnchors } from '../client/l1/finalizations.ts'
 import {
   type Anchor,
   fetchAnchor,
@@ -11,7 +11,6 @@ import {
   type L1Source,
   openAnchor,
   readCurrent,
-  stepBack,
 } from '../client/l1/l1.ts'
 import { allOf } from '../client/sources/endpoints.ts'
 import { EndpointError, isFailure, isPassing } from '../client/transport/error.ts'

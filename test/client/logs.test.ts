@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type FoundBlock, searchLogs } from '../../src/client/l1/blocks.ts'
+import { type FoundBlock, searchLogs } from '../../src/client/sources/blocks.ts'
 import { openEndpoints } from '../../src/client/sources/endpoints.ts'
 import { CONTENTS_AT_ONCE } from '../../src/client/transport/limits.ts'
 import type { Hex } from '../../src/entry/index.ts'

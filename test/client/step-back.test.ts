@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { type Anchor, stepBack } from '../../src/client/l1/l1.ts'
+import { stepBack } from '../../src/client/l1/finalizations.ts'
+import type { Anchor } from '../../src/client/l1/l1.ts'
 import { EndpointError, type EndpointErrorCode } from '../../src/entry/rpc.ts'
 
 const fail = (code: EndpointErrorCode) => new EndpointError(code, { layer: 'L2', index: 1 })

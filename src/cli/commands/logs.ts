@@ -1,6 +1,6 @@
 import { plural } from '../../base/errors.ts'
-import { type LogsSearch, searchLogs } from '../../client/l1/blocks.ts'
 import { openNewest, recordLogs, recordNewest } from '../../client/record/record-logs.ts'
+import { type LogsSearch, searchLogs } from '../../client/sources/blocks.ts'
 import { openEndpoints } from '../../client/sources/endpoints.ts'
 import type { StateScheme, Trusted } from '../../entry/anchor.ts'
 import type { VerifiedLogs } from '../../entry/blocks.ts'

@@ -1,7 +1,17 @@
+import { isProofError } from '../../base/errors.ts'
 import type { FinalizedState } from '../../verify/anchor/finalized-state.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import { allOf, only, type Work } from '../sources/endpoints.ts'
-import { type Failure, isMissing, isOfBlock, isPassing, isWrong, orFailure } from '../transport/error.ts'
+import {
+  EndpointError,
+  type Failure,
+  isEndpointError,
+  isMissing,
+  isOfBlock,
+  isPassing,
+  isWrong,
+  orFailure,
+} from '../transport/error.ts'
 import { BLOCKS_PER_REQUEST, MAX_EMPTY_LOG_REQUESTS, MAX_LIST_ROUNDS, MAX_LISTED } from '../transport/limits.ts'
 import type { OpenProvider } from '../transport/provider.ts'
 import { type Anchor, contradiction, fetchAnchor, invented, type L1Source, readCurrent, unless } from './l1.ts'
@@ -138,6 +148,34 @@ export async function* walkAnchors(source: L1Source, l1Block: L1Block, most: num
     known = next
     yield known
   }
+}
+
+/**
+ * What `use` makes of the first finalization for which it returns no failure. Whoever cannot be reached for two is not asked for more.
+ *
+ * @throws EndpointError `PROOF_UNAVAILABLE` if all of them are missing; otherwise, the first reason. What `use` throws
+ */
+export async function stepBack<T extends object>(
+  anchors: AsyncGenerator<Anchor>,
+  use: (anchor: Anchor) => Promise<T | Failure>,
+  otherwise: T | null = null,
+): Promise<T> {
+  const failures = new Map<bigint, Failure>()
+  const besides = (isIt: (error: unknown) => boolean) => [...failures.values()].filter(failure => !isIt(failure))
+  while (besides(isOfBlock).length < 2) {
+    // What fails on the way to an earlier one says less than why the first one failed.
+    const { value: anchor, done } = await anchors.next().catch(error => Promise.reject(besides(isMissing)[0] ?? error))
+    if (done) break
+    if (failures.has(anchor.l2BlockNumber)) continue
+    const outcome = await use(anchor)
+    if (!isEndpointError(outcome) && !isProofError(outcome)) return outcome
+    failures.set(anchor.l2BlockNumber, outcome)
+  }
+  if (otherwise !== null) return otherwise
+  const [first] = failures.values()
+  const about = isEndpointError(first) ? first : {}
+  const found = `tried ${[...failures.keys()].join(', ')}`
+  throw besides(isMissing)[0] ?? new EndpointError('PROOF_UNAVAILABLE', { ...about, found, layer: 'L2' })
 }
 
 /** The newest finalization below another one, according to an endpoint, which is asked for nothing twice. None of it is proven. */

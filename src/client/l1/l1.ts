@@ -8,11 +8,11 @@ import type { FinalizedState } from '../../verify/anchor/finalized-state.ts'
 import { encodeHeader, type L1Block, verifyHeader } from '../../verify/anchor/header.ts'
 import type { HeldValue } from '../../verify/anchor/rollup.ts'
 import { anchorStorageKeys, type VerifiedAnchor, verifyAnchor } from '../../verify/anchor/verify.ts'
-import { type BlockClaim, type BlockHeader, openHeader } from '../../verify/blocks/header.ts'
 import { ETHEREUM, type StateScheme, stateKind } from '../../verify/state/kind.ts'
 import type { Endpoints, Work } from '../sources/endpoints.ts'
-import { admitAnswer, withEmptyLists } from '../transport/admission.ts'
-import { EndpointError, type Failure, isEndpointError, isMissing, isOfBlock } from '../transport/error.ts'
+import { type BlockSource, fetchHeader } from '../sources/headers.ts'
+import { admitAnswer } from '../transport/admission.ts'
+import { EndpointError, type Failure, isEndpointError } from '../transport/error.ts'
 import { HINT_MS, MAX_L1_PROOF_LENGTH } from '../transport/limits.ts'
 import type { OpenProvider } from '../transport/provider.ts'
 import { inTime } from '../transport/waiting.ts'
@@ -159,34 +159,6 @@ export const unless = <T>(code: Failure['code'], work: Promise<T>): Promise<T | 
     throw error
   })
 
-/**
- * What `use` makes of the first finalization for which it returns no failure. Whoever cannot be reached for two is not asked for more.
- *
- * @throws EndpointError `PROOF_UNAVAILABLE` if all of them are missing; otherwise, the first reason. What `use` throws
- */
-export async function stepBack<T extends object>(
-  anchors: AsyncGenerator<Anchor>,
-  use: (anchor: Anchor) => Promise<T | Failure>,
-  otherwise: T | null = null,
-): Promise<T> {
-  const failures = new Map<bigint, Failure>()
-  const besides = (isIt: (error: unknown) => boolean) => [...failures.values()].filter(failure => !isIt(failure))
-  while (besides(isOfBlock).length < 2) {
-    // What fails on the way to an earlier one says less than why the first one failed.
-    const { value: anchor, done } = await anchors.next().catch(error => Promise.reject(besides(isMissing)[0] ?? error))
-    if (done) break
-    if (failures.has(anchor.l2BlockNumber)) continue
-    const outcome = await use(anchor)
-    if (!isEndpointError(outcome) && !isProofError(outcome)) return outcome
-    failures.set(anchor.l2BlockNumber, outcome)
-  }
-  if (otherwise !== null) return otherwise
-  const [first] = failures.values()
-  const about = isEndpointError(first) ? first : {}
-  const found = `tried ${[...failures.keys()].join(', ')}`
-  throw besides(isMissing)[0] ?? new EndpointError('PROOF_UNAVAILABLE', { ...about, found, layer: 'L2' })
-}
-
 /** `currentL2BlockNumber` at an L1 block. Not proven. */
 export async function readCurrent(provider: OpenProvider, { rollup, signal }: Contract, at: bigint | 'finalized') {
   const { address, layout } = rollup
@@ -215,49 +187,6 @@ export const invented = (l2BlockNumber: bigint): EndpointError =>
   contradiction(`it named L2 block ${l2BlockNumber}, of which the contract has neither root nor hash`)
 
 export const contradiction = (found: string) => new EndpointError('L1_CONTRADICTION', { found, layer: 'L1' })
-
-export interface BlockSource {
-  readonly l2: Pick<Endpoints, 'run'>
-  readonly signal?: AbortSignal | undefined
-}
-
-export interface FetchedHeader {
-  readonly header: BlockHeader
-  /** What was hashed, some 600 bytes: `verifyBlockHeader` takes it. */
-  readonly rlp: Hex
-}
-
-/** One header, and the block as an endpoint sent it, which `createBundle` takes. */
-export const fetchHeader = ({ l2, signal }: BlockSource, claim: BlockClaim) =>
-  l2.run(async (provider, attempt) => {
-    const block = await askBlock(provider, claim.number, false, attempt.signal)
-    return { ...openBlock(block, claim), block }
-  }, signal)
-
-export const openBlock = (block: unknown, claim: BlockClaim): FetchedHeader => {
-  const rlp = encodeSent(block)
-  return { header: atPath('header', () => openHeader(rlp, claim)), rlp }
-}
-
-/** Nothing of it is proven. */
-export const encodeSent = (block: unknown): Hex => atPath('header', () => encodeHeader(block))
-
-export const askBlock = (provider: OpenProvider, number: bigint, isFull: boolean, signal: AbortSignal) =>
-  askForBlock(provider, 'eth_getBlockByNumber', [encodeQuantity(number), isFull], signal)
-
-/** @throws EndpointError `BLOCK_MISSING` if the endpoint does not have it */
-export async function askForBlock(
-  provider: OpenProvider,
-  method: string,
-  params: readonly [string, ...unknown[]],
-  signal: AbortSignal,
-): Promise<unknown> {
-  const answer = await provider.call(method, params, signal)
-  if (answer === null || answer === undefined) {
-    throw new EndpointError('BLOCK_MISSING', { found: `no block ${BigInt(params[0])}`, layer: 'L2' })
-  }
-  return withEmptyLists(answer)
-}
 
 /**
  * The root of the state after an L2 block, and the kind of that state: L1 decides both. If it holds the hash of the block, the header

@@ -8,7 +8,7 @@ import { anchoredFor, type LogsBundle, logsEvidence, newestFor } from '../../ver
 import type { AnyClaim } from '../../verify/evidence/kinds/state.ts'
 import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import { stateKind } from '../../verify/state/kind.ts'
-import { searchLogs } from '../l1/blocks.ts'
+import { searchLogs } from '../sources/blocks.ts'
 import { type RecordOptions, recordState } from './record.ts'
 
 type NewestClaim = Pick<AnyClaim, 'scheme' | 'rollup' | 'trusted' | 'l2BlockNumber'>

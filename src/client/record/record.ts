@@ -8,16 +8,8 @@ import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import { kindName, type NameOf, type StateScheme } from '../../verify/state/kind.ts'
 import { fetchConsensus, readBeaconSource } from '../beacon/beacon.ts'
 import type { BeaconSource } from '../beacon/beacon-chain.ts'
-import { walkAnchors } from '../l1/finalizations.ts'
-import {
-  type Anchor,
-  fetchL1Block,
-  fetchNewest,
-  fetchTimestamp,
-  type L1BlockTag,
-  openAnchor,
-  stepBack,
-} from '../l1/l1.ts'
+import { stepBack, walkAnchors } from '../l1/finalizations.ts'
+import { type Anchor, fetchL1Block, fetchNewest, fetchTimestamp, type L1BlockTag, openAnchor } from '../l1/l1.ts'
 import { type Network, readNetwork } from '../network/network.ts'
 import { type Endpoint, type OnFailure, only, openEndpoints } from '../sources/endpoints.ts'
 import { fetchState, type RollupClientOptions, verifyClientOptions } from '../sources/fetch.ts'

@@ -1,7 +1,7 @@
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { isGiven } from '../../base/json/known-fields.ts'
-import type { FetchedBlock } from '../../client/l1/blocks.ts'
+import type { FetchedBlock } from '../../client/sources/blocks.ts'
 import { CONTENTS_AT_ONCE } from '../../client/transport/limits.ts'
 import { inAdvance } from '../../client/transport/waiting.ts'
 import { type BlockReceipt, contextOf, NO_CONTEXT, NO_UNCLES, openBlockReceipts } from '../../verify/blocks/block.ts'

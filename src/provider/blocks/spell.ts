@@ -1,5 +1,5 @@
 import { encodeQuantity } from '../../base/hex.ts'
-import type { FetchedBlock } from '../../client/l1/blocks.ts'
+import type { FetchedBlock } from '../../client/sources/blocks.ts'
 import { type BlockReceipt, type BlockTransaction, deriveBody } from '../../verify/blocks/block.ts'
 
 /** Proven blocks as JSON-RPC has them. What a block hash does not prove is left out. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { logReader } from '../../../src/cli/commands/logs.ts'
-import { searchLogs } from '../../../src/client/l1/blocks.ts'
+import { searchLogs } from '../../../src/client/sources/blocks.ts'
 import { openEndpoints } from '../../../src/client/sources/endpoints.ts'
 import { kinds } from '../../../vectors/blocks/truth.ts'
 import { blockEndpoint, claimOf, makeChain } from '../../verify/blocks/chain.ts'

@@ -1,4 +1,3 @@
-import type { Hex } from '../../base/bytes.ts'
 import { atPath } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { type Admission, isGiven, pickKnown, readOwn, type Shape, scalars } from '../../base/json/known-fields.ts'
@@ -11,25 +10,15 @@ import {
 } from '../../verify/blocks/block.ts'
 import { decodeType } from '../../verify/blocks/fields.ts'
 import type { DecodedFilter } from '../../verify/blocks/filter.ts'
-import { type BlockClaim, openHeader } from '../../verify/blocks/header.ts'
+import type { BlockClaim } from '../../verify/blocks/header.ts'
 import { LAYOUTS } from '../../verify/blocks/transactions.ts'
 import type { LogsBundle } from '../../verify/evidence/kinds/logs.ts'
-import { safely } from '../../verify/verifier/safe.ts'
-import type { Attempt, Work } from '../sources/endpoints.ts'
-import { CONTENTS_AT_ONCE, HEADERS_AT_ONCE } from '../transport/limits.ts'
-import type { OpenProvider } from '../transport/provider.ts'
-import { eachInAdvance, inAdvance } from '../transport/waiting.ts'
-import {
-  askBlock,
-  askForBlock,
-  type BlockSource,
-  encodeSent,
-  type FetchedHeader,
-  fetchHeader,
-  openBlock,
-} from './l1.ts'
+import { CONTENTS_AT_ONCE } from '../transport/limits.ts'
+import { eachInAdvance } from '../transport/waiting.ts'
+import type { Attempt } from './endpoints.ts'
+import { askBlock, askForBlock, type BlockSource, type FetchedHeader, openBlock, walkHeaders } from './headers.ts'
 
-/** Blocks from endpoints, proven from trusted hashes. Headers alone are in l1.ts, because transactions take the curve of signatures. */
+/** Whole blocks, proven from trusted hashes. They are apart from their headers, because transactions take the curve of signatures. */
 
 export interface FetchedBlock extends FetchedHeader {
   /** Each is opened when it is needed: recovering a sender takes about a millisecond. */
@@ -38,50 +27,6 @@ export interface FetchedBlock extends FetchedHeader {
   readonly sentTransactions: unknown
   /** As the endpoint sent them, if they were asked for: for `openBlockReceipts`. */
   readonly sentReceipts: unknown
-}
-
-/** Headers as they arrived. Whoever takes one proves it. */
-interface ArrivedHeaders {
-  get(number: bigint): Hex | undefined
-  set(number: bigint, rlp: Hex): void
-  delete(number: bigint): void
-  run<T>(number: bigint, signal: AbortSignal, fetch: (signal: AbortSignal) => Promise<T>): Promise<T>
-}
-const UNSHARED: ArrivedHeaders = { get() {}, set() {}, delete() {}, run: (_, signal, fetch) => fetch(signal) }
-
-/**
- * The headers from a block whose hash is trusted down to an earlier one, newest first. They are asked for by number, many at once.
- * None is handed on before the one after it has named its hash. An endpoint that sends another header is left for the next one.
- */
-export async function* walkHeaders(source: BlockSource, claim: BlockClaim, oldest: bigint, arrived = UNSHARED) {
-  const { l2, signal } = source
-  let next = claim
-  const ask = async (number: bigint, own: AbortSignal): Promise<Hex> =>
-    arrived.get(number) ??
-    arrived.run(number, own, async signal => {
-      const work: Work<OpenProvider, Hex> = async (provider, attempt) =>
-        encodeSent(await askBlock(provider, number, false, attempt.signal))
-      const rlp = await l2.run(work, signal)
-      arrived.set(number, rlp)
-      return rlp
-    })
-  while (next.number >= oldest) {
-    const { number: first } = next
-    const begin = (index: number, own: AbortSignal) => ask(first - BigInt(index), own)
-    for await (const rlp of inAdvance(Number(first - oldest) + 1, HEADERS_AT_ONCE, begin, signal)) {
-      const opened = safely(() => openHeader(rlp, next))
-      if (!opened.ok) break
-      yield { header: opened.value, rlp }
-      next = { hash: opened.value.parentHash, number: next.number - 1n }
-    }
-    if (next.number < oldest) return
-    // Whoever sent this one may have sent the ones before it, too.
-    for (let ahead = 0n; ahead < HEADERS_AT_ONCE; ahead++) arrived.delete(next.number - ahead)
-    const { header, rlp } = await fetchHeader(source, next)
-    arrived.set(header.number, rlp)
-    yield { header, rlp }
-    next = { hash: header.parentHash, number: header.number - 1n }
-  }
 }
 
 /** A block with its transactions, and what `use` makes of it, from the first endpoint for which it does not throw. */
