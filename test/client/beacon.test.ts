@@ -187,6 +187,16 @@ it('refuses arguments that are wrong', async () => {
   expect(await codeOf((await follow([api, down], { trusted: forkless }))())).toBe('BEACON_UNAVAILABLE')
 })
 
+it('asks the next if one fails with a code of a later version, which may be anything', async () => {
+  const { service, trust } = await startDemo()
+  const later = Object.assign(new EndpointError('TIMEOUT'), { code: 'https://endpoint.example/key' })
+  const odd: BeaconApi = { get: () => Promise.reject(later) }
+  const trusted = await trust(60n)
+  expect(await codeOf(fetchConsensus({ ...ANY_TRUSTED, apis: [odd], trusted }))).toBe('UNREACHABLE')
+  const { proven } = await fetchConsensus({ ...ANY_TRUSTED, apis: [odd, apiOf(service)], trusted })
+  expect(proven.l1BlockHash).toHaveLength(66)
+})
+
 it('fetches the consensus part from the first endpoint whose answers verify, known fields only', async () => {
   const { service, beaconUrl, network, rootOf, head } = await startDemo()
   const trusted = beacon.trustBeaconBlock({ network, blockRoot: await rootOf(60n) })

@@ -10,7 +10,7 @@ import { BOOTSTRAP_SHAPE, FINALITY_SHAPE, UPDATE_SHAPE } from '../../verify/evid
 import { type Attempt, createPool, type Pool } from '../sources/endpoints.ts'
 import { admissionOf } from '../transport/admission.ts'
 import { redactError } from '../transport/diagnose.ts'
-import { abortedBy, EndpointError, type Failure, isEndpointError, isUnknownFork, placeOf } from '../transport/error.ts'
+import { abortedBy, EndpointError, type Failure, isKnownError, isUnknownFork, placeOf } from '../transport/error.ts'
 import type { BeaconApi } from '../transport/http.ts'
 import {
   BEACON_APIS_AT_ONCE,
@@ -36,7 +36,7 @@ async function fetchKnown({ api, redact }: OpenApi, path: string, shape: Shape, 
     return pickKnown(await inTime(SOURCE_TIMEOUT_MS, get, signal), shape, admissionOf(length, redact))
   } catch (error) {
     if (signal.aborted) throw abortedBy(signal)
-    if (!isEndpointError(error)) throw new EndpointError('UNREACHABLE', { layer: 'beacon' })
+    if (!isKnownError(error)) throw new EndpointError('UNREACHABLE', { layer: 'beacon' })
     // An API of the caller need not know what the status means.
     const code = error.status === 404 && error.found === undefined ? 'BLOCK_MISSING' : error.code
     throw redactError(new EndpointError(code, { ...error, layer: 'beacon' }), redact)
