@@ -247,6 +247,11 @@ const onTheCommandLine: Mistake[] = [
     'is one JSON text per line: the command audit reads such files of answers or evidence of state, diff those of traces',
   ],
   [
+    'the evidence of rows for verify',
+    ({ 'rows.csv.evidence.ndjson': rows }) => ['verify', rows, ...root],
+    'is the evidence of rows: check it with --check of the command that wrote them\n',
+  ],
+  [
     'evidence for a transition, and nothing that is trusted',
     ({ bundle }) => ['diff', bundle, '--parent-evidence', bundle],
     'state what you trust, with exactly one of --checkpoint and --l1-block-hash\n',
@@ -348,6 +353,7 @@ const text = JSON.stringify(answer)
 /** Each is written for the test that reads it. */
 const contents = {
   ...{ answer, bundle, many: `${text}\n${text}\n`, unmarked: Buffer.from(text, 'utf16le') },
+  'rows.csv.evidence.ndjson': `${text}\n${text}\n`,
   message: { format: 'rollup-state-proof/evidence', version: 1, kind: 'message' },
   ...{ torn: gzipSync(text).subarray(0, -9), bomb: gzipSync(Buffer.alloc(2 ** 24 + 1, ' ')) },
 }

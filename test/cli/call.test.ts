@@ -42,7 +42,7 @@ it('records a call, and verifies it offline', async () => {
   const { verdict, returnData, trustedInput, call, sources } = JSON.parse(stdout)
   expect(sources).toEqual({
     ...{ trusted: 'user', scheme: 'lengths', rollup: 'user', l2BlockNumber: 'user' },
-    ...{ from: 'user', to: 'user', data: 'user', value: 'bundle', gas: 'user' },
+    ...{ from: 'user', to: 'user', data: 'user', value: 'user', gas: 'user' },
   })
   expect([code, verdict, trustedInput, call.to, call.from]).toEqual([0, 'verified', 'l1BlockHash', TOKEN, ALICE])
   expect(BigInt(returnData)).toBeGreaterThan(0n)

@@ -162,7 +162,7 @@ it('records a message from L2 with the data of its claim, and says what it waits
 })
 
 it('records a message to L2, and how far it has come there', async () => {
-  const { record } = await startBridge()
+  const { service, record } = await startBridge()
   const folder = folderOf()
   const sent = await record(`${folder}/sent.json`, '--sender', user, '--to-l2')
   expect([sent.code, sent.stdout.split('\n')[0]]).toEqual([
@@ -173,6 +173,9 @@ it('records a message to L2, and how far it has come there', async () => {
   expect(sent.stderr.match(/^L1 block \d+ of /gm)).toHaveLength(1)
   const later = await record(`${folder}/later.json`, '--sender', late, '--to-l2')
   expect([later.code, later.stderr]).toEqual([3, expect.stringContaining('BLOCK_NOT_FINALIZED: the L1 endpoint')])
+  service.chain.l1.addBlock()
+  const final = await record(`${folder}/final.json`, '--sender', late, '--to-l2')
+  expect(final.stdout).toMatch(/on L2 +not received +follows, at L2 block 1/)
 })
 
 it('follows messages into a folder, each once, also after a kill at any time', async () => {

@@ -44,6 +44,6 @@ function callSubject(flags: RecordFlags, io: Io): Subject<VerifiedCall<Trusted, 
       showProgress(io, 'looking for the newest finalized block, then executing the call')
       return recordCall({ l1, l2, ...request, ...options, timeoutMs: 1000 * flags.timeout }).catch(callFailed)
     },
-    verifyArguments: ({ call }) => ['--call', call.to, call.data, '--sender', call.from],
+    verifyArguments: ({ call }) => ['--call', call.to, call.data, '--sender', call.from, '--value', `${call.value}`],
   }
 }

@@ -14,6 +14,7 @@ import { defineCommand } from '../options/define.ts'
 import { showProgress } from '../options/endpoint.ts'
 import { messageServiceOf, networkOf } from '../options/network.ts'
 import { address, hex } from '../options/read.ts'
+import { arrivals } from '../words/message.ts'
 import { printable } from '../words/value.ts'
 
 const options = {
@@ -78,7 +79,9 @@ function messageSubject(flags: FlagsOf<typeof recordOptions & typeof options>, i
           return undefined
         },
       )
-      const rows = arrival && [['on L2', arrival.status, `proven at L2 block ${arrival.l2BlockNumber}`] as const]
+      const rows = arrival && [
+        ['on L2', arrivals[arrival.status], `proven at L2 block ${arrival.l2BlockNumber}`] as const,
+      ]
       return { bundle, verified: { ...verified, ...(arrival && { arrival }) }, rows: rows ?? [] }
     },
     verifyArguments: verified => ['--message', verified.messageHash],

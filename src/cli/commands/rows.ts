@@ -9,6 +9,7 @@ import { formatOf, type Lines, type RowFormat, readLines } from '../audit/lines.
 import type { Io } from '../command.ts'
 import { argumentRefused, orUsageError, UsageError } from '../errors.ts'
 import { type GrowingFile, openGrowingFile } from '../files/growing-file.ts'
+import { ROWS_EVIDENCE } from '../files/input.ts'
 import { refuseOverwrite, requireFree, serialize, stageFile, statRegular } from '../files/output-file.ts'
 import { hashBasis } from '../files/recorded-file.ts'
 import { formatEvidence } from '../kinds/evidence.ts'
@@ -38,7 +39,7 @@ export async function readWantedRows(flags: RowsFlags) {
   if (!path || path === '-') throw new UsageError('--output is needed: the file for the rows')
   const network = networkOf(flags)
   const trust = await readRecordTrust(flags, network)
-  return { flags, path, evidence: `${path}.evidence.ndjson`, force, check, json, network, l2Block, trust }
+  return { flags, path, evidence: `${path}${ROWS_EVIDENCE}`, force, check, json, network, l2Block, trust }
 }
 
 type WantedRows = Awaited<ReturnType<typeof readWantedRows>>
@@ -258,7 +259,9 @@ function report(
     stdout.write(toJson({ ...describeVerdict(verdict), file: path, evidence, ...json, ...about }))
     return
   }
-  const { words: hash, sentence } = hashBasis(trust)
+  const { by, words: hash, sentence } = hashBasis(trust)
+  const more = by === 'endpoint' ? `--check --l1-block-hash ${verified.l1Block?.hash}` : '--check'
+  const less = flags.force ? ', and without --force' : ''
   const sources = {
     rollup: networkSource(flags),
     l2BlockNumber: l2Block === undefined ? chosenIn(check || isContinued) : 'user',
@@ -269,7 +272,7 @@ function report(
     formatEvidence(verdict, { what: statement }, all, stdout),
     sentence,
     ...(isContinued ? [`Note: ${evidence} was there, and chose the blocks. For newer ones, use --force.`] : []),
-    ...(check ? [] : ['Anyone can check these files, offline: run the same command with --check.']),
+    ...(check ? [] : [`Anyone can check these files, offline: run the same command with ${more}${less}.`]),
   ]
   stdout.write(`${lines.join('\n')}\n`)
 }

@@ -45,11 +45,18 @@ export const readWhole = (path: string, isOwn = false): Buffer =>
 
 const tooLarge = (name: string) => new UsageError(`${name} is larger than ${MAX_INPUT_MIB} MiB`)
 
+/** How the name of the file ends that proves rows: a bundle, and then lines of which only the command knows that wrote them. */
+export const ROWS_EVIDENCE = '.evidence.ndjson'
+
 export function parseFile(name: string, bytes: Uint8Array): unknown {
   try {
     return parseJson(bytes)
   } catch (error) {
-    throw error instanceof DocumentError ? new UsageError(`${name} is ${error.message}`) : error
+    if (!(error instanceof DocumentError)) throw error
+    const isOfRows = name.endsWith(ROWS_EVIDENCE)
+    throw new UsageError(
+      `${name} is ${isOfRows ? 'the evidence of rows: check it with --check of the command that wrote them' : error.message}`,
+    )
   }
 }
 

@@ -21,6 +21,7 @@ import {
 } from '../../entry/rpc.ts'
 import { exitCodes, type Io, type Output } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
+import { ROWS_EVIDENCE } from '../files/input.ts'
 import { HINT_TIMEOUT_MS, MAX_STORAGE_KEYS } from '../limits.ts'
 import { describeError, formatError, REFUSED, toJson } from '../output/report.ts'
 import { overwriteProgress } from '../output/table.ts'
@@ -103,7 +104,7 @@ function describe(error: ProofError | EndpointError): object {
 }
 
 function formatFailure(error: EndpointError, output: string | undefined, stream: Output): string {
-  const partial = `${output}.evidence.ndjson`
+  const partial = `${output}${ROWS_EVIDENCE}`
   const hint =
     output !== undefined && existsSync(partial)
       ? `What came is in ${printable(partial)}: run the same command again to continue.\n`

@@ -1,4 +1,4 @@
-import { encodeMessageClaim, type VerifiedMessage } from '../../entry/messages.ts'
+import { encodeMessageClaim, type MessageArrival, type VerifiedMessage } from '../../entry/messages.ts'
 import type { Row } from './wording.ts'
 
 export const messageStatements: Readonly<Record<VerifiedMessage['status'], string>> = {
@@ -8,6 +8,12 @@ export const messageStatements: Readonly<Record<VerifiedMessage['status'], strin
   sent: 'L1 has sent this message to L2',
   notSent: 'L1 has given this number to no message, at this block',
   unknown: 'L1 gave this number away before it kept rolling hashes: nothing shows which message it is',
+}
+
+export const arrivals: Readonly<Record<MessageArrival, string>> = {
+  notReceived: 'not received',
+  received: 'received',
+  claimed: 'claimed',
 }
 
 /** The data of the claim, if the message can be claimed; undefined otherwise. */
