@@ -208,13 +208,16 @@ it('ends with the refusal, in a bounded number of requests, if no range is allow
 it('sorts logs by their places, and keeps each once', () => {
   const log = (blockNumber: string, logIndex: string, data = '0x') => ({ blockNumber, logIndex, data, topics: ['0x1'] })
   const sorted = [log('0x9', '0x0'), log('0xa', '0x1'), log('0xa', '0x2')]
-  expect(inOrder(sorted.toReversed())).toEqual(sorted)
-  expect(inOrder([...sorted, ...sorted])).toEqual(sorted)
+  const order = (logs: readonly unknown[]) => inOrder(logs).map(one => one.log)
+  expect(order(sorted.toReversed())).toEqual(sorted)
+  expect(order([...sorted, ...sorted])).toEqual(sorted)
+  expect(inOrder(sorted).map(({ block }) => block)).toEqual([9n, 10n, 10n])
   expect(inOrder([log('0xa', '0x1'), log('0xa', '0x1', '0x01')])).toHaveLength(2)
-  expect(inOrder([null, {}, 7])).toEqual([null, {}, 7])
+  expect(order([null, {}, 7])).toEqual([null, {}, 7])
+  expect(inOrder([null])).toMatchObject([{ block: null }])
   const odd = [{ toString: 1 }, null, 7, [{ toString: 1 }]].flatMap(data =>
     Array(2).fill({ ...log('0xa', '0x1'), data }),
   )
-  expect(inOrder(odd)).toEqual(odd)
+  expect(order(odd)).toEqual(odd)
   expect(inOrder(odd.map(({ data, ...one }) => ({ ...one, data: '0x', topics: data })))).toHaveLength(8)
 })

@@ -24,7 +24,7 @@ import { redactorFor } from '../transport/provider.ts'
 import type { Redact } from '../transport/redact.ts'
 import { createBudget, createFlights, inTime, partOf, sleep } from '../transport/waiting.ts'
 
-export interface OpenApi {
+interface OpenApi {
   readonly api: BeaconApi
   readonly redact: Redact
 }

@@ -128,20 +128,20 @@ const logsInReceipts: typeof logsIn = async (provider, filter, { first, last }, 
 
 /**
  * Logs in the order of their places, each once: some servers send the newest first, or one of them twice. What has no place stays
- * for whoever reads it.
+ * for whoever reads it, without the number of its block.
  */
-export function inOrder(logs: readonly unknown[]): unknown[] {
+export function inOrder(logs: readonly unknown[]) {
   const placed = logs.map((log, at) => {
     const read = (name: string) => readOwn(Object(log), name)
     const [data, topics] = [read('data'), read('topics')]
-    const place = ['blockNumber', 'logIndex'].map(name => decodeQuantity(read(name), 64) ?? -1n)
+    const [block, index] = [decodeQuantity(read('blockNumber'), 64), decodeQuantity(read('logIndex'), 64)]
     const texts: unknown[] = [data, ...(Array.isArray(topics) ? topics : [null])]
-    const isNamed = !place.includes(-1n) && texts.every(text => typeof text === 'string')
-    return { log, place, name: isNamed ? `${place} ${texts}` : at }
+    const isNamed = block !== null && index !== null && texts.every(text => typeof text === 'string')
+    return { log, block, index, name: isNamed ? `${block} ${index} ${texts}` : at }
   })
   const once = [...new Map(placed.map(one => [one.name, one])).values()]
-  const compare = (a: bigint = 0n, b: bigint = 0n) => Number(a - b)
-  return once.sort(({ place: [a, i] }, { place: [b, j] }) => compare(a, b) || compare(i, j)).map(({ log }) => log)
+  const compare = (a: bigint | null, b: bigint | null) => Number((a ?? -1n) - (b ?? -1n))
+  return once.sort((a, b) => compare(a.block, b.block) || compare(a.index, b.index))
 }
 
 export interface Contract {
@@ -188,7 +188,7 @@ export async function* walkLogs(provider: OpenProvider, contract: Contract, rang
       if (!Array.isArray(logs) || logs.length > MAX_LOGS) {
         throw new EndpointError('ANSWER_MALFORMED', { found: 'no logs', layer: 'L1' })
       }
-      const decoded = inOrder(logs).map(decodeFinalizedStateLog)
+      const decoded = inOrder(logs).map(({ log }) => decodeFinalizedStateLog(log))
       yield { first, logs: decoded.filter(log => log !== undefined).reverse() }
     }
   } catch (error) {

@@ -1,5 +1,4 @@
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { decodeQuantity } from '../../base/hex.ts'
 import { atMost } from '../../base/json/decoders.ts'
 import { isGiven, readOwn } from '../../base/json/known-fields.ts'
 import { readerOf } from '../../base/json/reader.ts'
@@ -37,6 +36,7 @@ export interface WantedMessage {
 }
 
 const reader = readerOf('MALFORMED_RESPONSE')
+const listIn = (logs: unknown) => reader.items(logs, atMost('MALFORMED_RESPONSE', MAX_MESSAGES), log => log)
 const failed = (code: EndpointErrorCode, layer: Layer, found: string) => new EndpointError(code, { found, layer })
 
 /** The messages in an endpoint's logs, in order. @param budget what more may hold @throws ProofError, EndpointError */
@@ -46,14 +46,12 @@ export function readSent(
   redact: Redact,
   budget = { bytes: MAX_MESSAGE_DATA },
 ): SentMessage[] {
-  const listed = Array.isArray(logs) && logs.length <= MAX_MESSAGES ? inOrder(logs) : logs
-  return reader.items(listed, atMost('MALFORMED_RESPONSE', MAX_MESSAGES), source => {
+  return inOrder(listIn(logs)).map(({ log: source, block }) => {
     const data = readOwn(Object(source), 'data')
     // Before it is hashed.
     budget.bytes -= MESSAGE_FIELDS + (typeof data === 'string' ? data.length / 2 : 0)
     if (budget.bytes < 0) throw failed('RESPONSE_TOO_LARGE', layer, `more than ${MAX_MESSAGE_DATA} bytes of messages`)
     const log = readMessageLog(source)
-    const block = decodeQuantity(readOwn(Object(source), 'blockNumber'), 64)
     if (log === null || log.address !== address || block === null)
       throw failed('ANSWER_MALFORMED', layer, 'a log that was not asked for')
     // The fields are written to files, too.
@@ -116,9 +114,7 @@ async function findInTransaction(provider: OpenProvider, sender: Sender, hash: H
   const receipt = await provider.call('eth_getTransactionReceipt', [hash], signal)
   if (!isGiven(receipt)) throw failed('MESSAGE_MISSING', layer, `it has no receipt of the transaction ${hash}`)
   // A transaction has logs of other contracts, too.
-  const logs = reader
-    .items(readOwn(Object(receipt), 'logs'), atMost('MALFORMED_RESPONSE', MAX_MESSAGES), log => log)
-    .filter(log => readMessageLog(log)?.address === address)
+  const logs = listIn(readOwn(Object(receipt), 'logs')).filter(log => readMessageLog(log)?.address === address)
   const all = readSent(logs, sender, provider.redact)
   const [sent] = all
   if (sent && all.length === 1) return sent

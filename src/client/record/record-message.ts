@@ -216,7 +216,7 @@ async function proveToL2(source: Source, l1Block: L1Block, sent: SentMessage): P
   const keys = messageToL2Keys({ message: toMessage(message), layout })
   const { proof, status } = await fetchProof(source, keys, l1Block.number, proof => ({
     proof,
-    ...unlessOther('MESSAGE_ROLLING_HASH_MISMATCH', 'notSent', () => verifySent(proof, claim)),
+    status: unlessOther('MESSAGE_ROLLING_HASH_MISMATCH', 'notSent', () => verifySent(proof, claim).status),
   }))
   if (status === 'sent') return { sent, proof }
   const found = `L1 ${status === 'unknown' ? 'kept no hash when it sent' : 'did not send this'} message ${message.number}`
@@ -306,21 +306,17 @@ export async function fetchHeld(
   return keyed.map(({ keys, ...one }) => {
     const proof = { ...account, storageProof: keys.map(key => slots.get(key)) }
     const claim = { contract, message: one.sent.message, layout }
-    const verify = () => verifyInL1(proof, one.place, claim)
-    return { ...one, proof, status: unlessOther('MESSAGE_NUMBER_CLAIMED', 'notAnchored', verify).status }
+    const verify = () => verifyInL1(proof, one.place, claim).status
+    return { ...one, proof, status: unlessOther('MESSAGE_NUMBER_CLAIMED', 'notAnchored', verify) }
   })
 }
 
-/** What L1 says of a message, or its status if L1 has another message with its number. */
-export function unlessOther<Status extends string>(
-  code: ProofErrorCode,
-  status: Status,
-  verify: () => { readonly status: Status },
-): { readonly status: Status } {
+/** What L1 says of a message, or `status` if L1 has another message with its number. */
+function unlessOther<Status extends string>(code: ProofErrorCode, status: Status, verify: () => Status): Status {
   try {
     return verify()
   } catch (error) {
-    if (isProofError(error) && error.code === code) return { status }
+    if (isProofError(error) && error.code === code) return status
     throw error
   }
 }
