@@ -13,6 +13,7 @@ export type Written = ReturnType<typeof createJournal>['written']
 export type Reads = ReturnType<typeof noteReads>['reads']
 
 const EMPTY = new Uint8Array(0)
+const FIELDS = ['nonce', 'balance', 'codeHash', 'storageRoot'] as const
 
 /** The rest is for blocks, tries and caches: no call uses it. */
 type UsedByEvm = Omit<
@@ -31,7 +32,7 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages) {
   const hexOf = (address: Address): Hex => bytesToHex(address.bytes)
   const slotOf = (address: Address, key: Uint8Array): string => hexOf(address) + bytesToHex(key)
   const copyOf = ({ nonce, balance, codeHash, storageRoot }: Account): Account =>
-    util.createAccount({ nonce, balance, codeHash, storageRoot })
+    new util.Account(nonce, balance, storageRoot, codeHash)
 
   async function getAccount(address: Address): Promise<Account | undefined> {
     const hex = hexOf(address)
@@ -41,6 +42,9 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages) {
   }
 
   async function putAccount(address: Address, account?: Account): Promise<void> {
+    const kept = accounts.get(hexOf(address))
+    // Each call writes two accounts, mostly as they are. To note that would take a kilobyte, for as little as 100 units of gas.
+    if (account && kept && FIELDS.every(field => kept[field] === account[field])) return
     set(accounts, hexOf(address), account === undefined ? null : copyOf(account))
   }
 

@@ -100,6 +100,7 @@ export async function execute(
 
   const values = new Set<string>()
   const evm = await createEvm(packages, state, context, pace)
+  forgetEmptyFrames(evm.journal)
   const warm = [call.from, ...(call.to === null ? [] : [call.to]), ...[...evm.precompiles.keys()].map(withPrefix)]
   warmUp(evm.journal, warm, call.accessList)
   const { coinbase } = context.environment
@@ -158,6 +159,20 @@ function warmCoinbase(journal: EVM['journal'], coinbase: Hex, values: Set<string
   const isWarm = journal.isWarmedAddress.bind(journal)
   journal.isWarmedAddress = address =>
     isWarm(address) || (bytesToHex(address) === coinbase.toLowerCase() && values.add('coinbase').has('coinbase'))
+}
+
+/**
+ * The journal notes what each frame touches, and keeps three collections of every frame for good. Those that stayed empty part nothing
+ * if the notes of the same frame are before and after them.
+ */
+function forgetEmptyFrames(journal: EVM['journal']): void {
+  const commit = journal.commit.bind(journal)
+  journal.commit = async () => {
+    await commit()
+    const [before, ended, after] = journal['journalDiff'].slice(-3)
+    const isEmpty = ended?.[1].every((notes: { size: number }) => notes.size === 0)
+    if (isEmpty && before?.[0] === after?.[0]) journal['journalDiff'].splice(-2)
+  }
 }
 
 /** Creates an EVM per execution, so that nothing carries over from one call to the next. */
@@ -333,15 +348,10 @@ function createPrecompiles({ evm }: EvmPackages, rules: Common, state: EvmState,
       if (refused !== undefined) state.fail(rollupDiffers(refused, `It calls the precompile ${refused}${how}.`))
       // What costs more than a rehearsal may is not computed, and ends it.
       const gasLimit = pace.budget ? min(given.gasLimit, BigInt(pace.budget.left()) * GAS_A_STEP) : given.gasLimit
-      try {
-        const result = await run({ ...given, gasLimit })
-        pace.budget?.spend(Number(result.executionGasUsed / GAS_A_STEP))
-        const hasReverted = result.exceptionError?.error === evm.EVMError.errorMessages.REVERT
-        return hasReverted ? failed(gasLimit) : result
-      } catch {
-        // A rehearsal that has come to its bounds ends at its next step.
-        return failed(gasLimit)
-      }
+      const result = await run({ ...given, gasLimit })
+      pace.budget?.spend(Number(result.executionGasUsed / GAS_A_STEP))
+      const hasReverted = result.exceptionError?.error === evm.EVMError.errorMessages.REVERT
+      return hasReverted ? failed(gasLimit) : result
     }
     return { address, function: limited }
   })

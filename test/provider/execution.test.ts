@@ -1,8 +1,10 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { getContractAddress } from 'viem'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Hex } from '../../src/entry/index.ts'
 import { execute, FREE } from '../../src/provider/execute.ts'
-import { inPace } from '../../src/provider/pace.ts'
+import { inPace, type Pace } from '../../src/provider/pace.ts'
 import { at, createEndpoints, UNHURRIED, word } from './endpoints.ts'
 import type { FullAccount, FullState } from './full-state.ts'
 import { readerOver } from './proving/full-reader.ts'
@@ -18,17 +20,8 @@ it.each(['', 'ethjs'])('ends a REVERT that the gas does not pay for wherever a p
   onTestFinished(() => void vi.unstubAllEnvs())
   // It calls itself with 4096 units of gas, and reverts with 2^64 bytes there; then it returns whether that went well.
   const code = '0x366015575f5f60015f5f30611000f15f5260205ff35b680100000000000000005ffd'
-  const reader = readerOver(new Map([[CONTRACT, { nonce: 1n, code }]]))
-  const call = { ...FREE, from: at('ca'), to: CONTRACT, data: '0x', value: 0n, gas: null } as const
-  const context = { chainId: 1n, hardfork: 'osaka', blockNumber: 1n, environment: {} } as const
-  const endings = [false, true].map(isHurried =>
-    inPace(UNHURRIED, pace =>
-      execute(reader, call, 100_000n, context, {
-        ...pace,
-        ...(isHurried && { isDue: () => true, giveWay: async () => {} }),
-      }),
-    ),
-  )
+  const hurry = { isDue: () => true, giveWay: async () => {} }
+  const endings = [run(code, undefined, 100_000n), run(code, hurry, 100_000n)]
   for (const { failure, returnData } of await Promise.all(endings)) {
     expect({ failure, returnData }).toEqual({ failure: null, returnData: word(0) })
   }
@@ -39,6 +32,46 @@ it('undoes the writes of a reverted frame', async () => {
   const code = '0x366016575f5f60015f5f305af1505f545f5260205ff35b60095f555f5ffd'
   const state: FullState = new Map([[CONTRACT, { nonce: 1n, code, storage: { [word(0)]: word(5) } }]])
   expect(await callOf(state)).toBe(word(5))
+})
+
+/** Executes the code in the pace given. */
+const run = (code: Hex, change: Partial<Pace> = {}, gas = 5_000_000n) => {
+  const reader = readerOver(new Map([[CONTRACT, { nonce: 1n, code }]]))
+  const call = { ...FREE, from: at('ca'), to: CONTRACT, data: '0x', value: 0n, gas: null } as const
+  const context = { chainId: 1n, hardfork: 'osaka', blockNumber: 1n, environment: {} } as const
+  return inPace(UNHURRIED, pace => execute(reader, call, gas, context, { ...pace, ...change }))
+}
+
+it('keeps nothing of calls that change nothing', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc')
+  const heap: number[] = []
+  let steps = 0
+  const isDue = () => {
+    if (++steps % 100_000 === 50_000) {
+      collect()
+      heap.push(process.memoryUsage().heapUsed)
+    }
+    return false
+  }
+  // Calls the identity with nothing and without an end: 10,000 times between two measurements.
+  expect((await run('0x5b5f5f5f5f60045afa505f56', { isDue })).failure).toBe('out of gas')
+  const [first = 0, , , last = Number.POSITIVE_INFINITY] = heap
+  expect((last - first) / 30_000).toBeLessThan(200)
+})
+
+it('ends, and does not let the contract go on, if a precompile cannot be executed', async () => {
+  // Calls the identity with 12,345 bytes, and returns whether that went well.
+  const code = '0x5f5f6130395f60045afa5f5260205ff3'
+  expect((await run(code)).returnData).toBe(word(1))
+  const from = Uint8Array.from.bind(Uint8Array)
+  const scarce = (given: ArrayLike<number>) => {
+    if (given.length === 12_345) throw new RangeError('Array buffer allocation failed')
+    return from(given)
+  }
+  const spy = vi.spyOn(Uint8Array, 'from').mockImplementation(scarce as typeof Uint8Array.from)
+  onTestFinished(() => spy.mockRestore())
+  await expect(run(code)).rejects.toMatchObject({ reason: 'EXECUTION_FAILED' })
 })
 
 it('lets a creation fail like any other whose init code begins with 0xef00', async () => {
