@@ -467,6 +467,12 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ...['src/cli/commands/proxy-socket.ts', 'if (held + length > MAX_HELD_LENGTH) return', 'if (false) return'],
     ),
     promised(
+      NO_FULL_PROXY,
+      'provider/filters',
+      'lets no client push out the filters of one that has less',
+      ...['src/provider/blocks/filters.ts', 'dropOldest(owner => sizes.get(owner) === most)', 'dropOldest(() => true)'],
+    ),
+    promised(
       'Hold connections with half a request',
       'devnet/http/server',
       'closes the connections of clients that send no headers, half of them, or half a body',
