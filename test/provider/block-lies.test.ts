@@ -170,3 +170,18 @@ function swapSlots(answer: unknown): unknown {
   const { storageProofs, ...rest } = Object(answer)
   return { ...rest, storageProofs: Array.isArray(storageProofs) ? storageProofs.toReversed() : storageProofs }
 }
+
+it('asks again for a block that it keeps, if a field of it is false that nothing has read before', async () => {
+  const lie: Lie = (answer, method) => {
+    if (method !== 'eth_getBlockByNumber') return answer
+    const [first, ...others] = Object(answer).transactions
+    return { ...Object(answer), transactions: [{ ...Object(first), from: OTHER }, ...others] }
+  }
+  const [lying, honest] = [endpoints.l2(lie), endpoints.l2()]
+  const provider = endpoints.provider([lying, honest])
+  const get = (method: string, ...params: unknown[]) => provider.request({ method, params })
+  expect(await get('eth_getBlockTransactionCountByNumber', BLOCK)).toBe('0x3')
+  expect(honest.counts()).toEqual({})
+  for (const _ of [1, 2]) expect(await get('eth_getBlockByNumber', BLOCK, true)).toEqual(truth[0])
+  expect(honest.counts()).toEqual({ eth_getBlockByNumber: 1 })
+})
