@@ -222,7 +222,7 @@ export const executionFailed = (said: string): ProviderError =>
  * its number. Null for any other data. The text is a stranger's: make it printable before you show it.
  */
 export function revertReason(data: Hex): string | null {
-  const word = (at: number) => BigInt(`0x${data.slice(10 + 64 * at, 74 + 64 * at) || '0'}`)
+  const word = (at: number) => BigInt(`0x${data.slice(10 + 64 * at, 74 + 64 * at)}`)
   if (/^0x4e487b71[0-9a-f]{64}$/.test(data)) return `Panic(0x${word(0).toString(16)})`
   if (!/^0x08c379a0[0-9a-f]{128,}$/.test(data) || word(0) !== 32n) return null
   const length = word(1)

@@ -52,15 +52,13 @@ function plan(): void {
 }
 
 function createPace(
-  given: Pick<Pace, 'signal' | 'tell' | 'reserve'>,
+  given: Pick<Pace, 'signal' | 'tell' | 'reserve' | 'beSlow'>,
   end: number,
   pass: () => unknown,
-  admit: () => Promise<void>,
 ): Pace {
   const { signal } = given
   // The first turn is due at once.
   let [began, slice] = [Number.POSITIVE_INFINITY, SLICE]
-  let admitted: Promise<void> | undefined
   const pace: Pace = {
     ...given,
     isDue() {
@@ -70,10 +68,6 @@ function createPace(
       if (now >= end) throw pass()
       // A clock that was set back must not end the pauses.
       return now - began >= slice || now < began
-    },
-    beSlow() {
-      admitted ??= admit()
-      return admitted
     },
     async giveWay() {
       const isBeginning = began === Number.POSITIVE_INFINITY
@@ -137,6 +131,7 @@ export async function inPace<T>(
   inherit(given.signal, signals.at(-1))
   const links = signals.map(signal => partOf(signal, () => given.abort(signal?.reason)))
   let timers: ReturnType<typeof setTimeout>[] = []
+  let admitted: Promise<void> | undefined
   try {
     return await scoped(given.signal, ({ signal, stop }) => {
       timers = [
@@ -144,8 +139,11 @@ export async function inPace<T>(
         setTimeout(() => describe && onProgress?.(describe()), timeoutMs / 4),
       ]
       // Whoever asked for admission may not tell its refusal from a failure of its own, so it ends the work as a whole.
-      const admitOnce = async () => admit?.().catch(error => Promise.reject(stop(error)))
-      return work(createPace({ signal, tell, reserve }, Date.now() + timeoutMs, () => stop(tooLate()), admitOnce))
+      const beSlow = async () => {
+        admitted ??= admit?.().catch(error => Promise.reject(stop(error)))
+        await admitted
+      }
+      return work(createPace({ signal, tell, reserve, beSlow }, Date.now() + timeoutMs, () => stop(tooLate())))
     })
   } finally {
     for (const timer of timers) clearTimeout(timer)

@@ -158,9 +158,8 @@ export function meterReads(state: ProvenState, meter: Meter): StateReader {
         budget.spend(1)
         return pace.isDue()
       }
-      await rehearse(guesses, { ...pace, isDue, budget }, MAX_REHEARSED_GAS + 2n ** 13n * BigInt(tally.used)).catch(
-        () => {},
-      )
+      const most = MAX_REHEARSED_GAS + 2n ** 13n * BigInt(tally.used)
+      await rehearse(guesses, { ...pace, isDue, budget }, most).catch(() => {})
     }
     if (pace.signal.aborted) throw abortedBy(pace.signal)
     // What fails here is repeated when the call needs it, and fails there: so the order of answers does not matter.
