@@ -168,11 +168,7 @@ const UNSUPPORTED = ['authorizationList', 'blobVersionedHashes', 'blobs', 'maxFe
  * Reads a call once, for a block whose base fee may only be known later: what is returned throws `VALUE_UNPROVEN` if a fee depends on
  * an unknown one. An estimate is for a later block, and then pays the most that it offers.
  */
-export function readCall(
-  call: unknown,
-  chainId: bigint,
-  isEstimate = false,
-): (baseFee: bigint | undefined) => CallRequest {
+export function readCall(call: unknown, chainId: bigint, isEstimate = false) {
   const fields = params.fields('call', call, [...QUANTITIES, ...OTHERS, ...UNSUPPORTED])
   // What would change the result cannot be ignored.
   const unsupported = UNSUPPORTED.find(name => !isEmpty(fields[name]))
@@ -200,7 +196,7 @@ export function readCall(
     accessList: optional('accessList', readAccessList) ?? [],
   } as const
   const fees = (['gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas'] as const).map(quantity)
-  return baseFee => ({ ...read, ...feesAt(baseFee, fees, isEstimate) })
+  return (baseFee: bigint | undefined): CallRequest => ({ ...read, ...feesAt(baseFee, fees, isEstimate) })
 }
 
 function feesAt(

@@ -51,11 +51,7 @@ function plan(): void {
   else setImmediate(next)
 }
 
-function createPace(
-  given: Pick<Pace, 'signal' | 'tell' | 'reserve' | 'beSlow'>,
-  end: number,
-  pass: () => unknown,
-): Pace {
+function createPace(given: Pick<Pace, 'signal' | 'tell' | 'reserve' | 'beSlow'>, end: number, pass: () => unknown) {
   const { signal } = given
   // The first turn is due at once.
   let [began, slice] = [Number.POSITIVE_INFINITY, SLICE]

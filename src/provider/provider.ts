@@ -169,10 +169,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
   }
 
   /** An aborted provider does not answer from its memory either. */
-  async function answering<T>(
-    work: (pace: Pace, asking: Asking) => Promise<T>,
-    options: RequestOptions | undefined,
-  ): Promise<T> {
+  async function answering<T>(work: (pace: Pace, asking: Asking) => Promise<T>, options?: RequestOptions): Promise<T> {
     try {
       // Some clients pass the name of a chain here.
       const given: Asking = typeof options === 'object' && options !== null ? options : {}

@@ -117,9 +117,8 @@ export const params = {
     const given = params === undefined ? [] : params
     if (!Array.isArray(given)) throw invalidParams('params: expected an array.')
     if (given.length >= least && !given.slice(most).some(isGiven)) return given.slice(0, most)
-    throw invalidParams(
-      `params: expected ${least === most ? least : `${least} to ${most}`} parameters, got ${given.length}.`,
-    )
+    const count = least === most ? least : `${least} to ${most}`
+    throw invalidParams(`params: expected ${count} parameters, got ${given.length}.`)
   },
   /** The own properties of an object. A null counts as undefined. */
   fields<Name extends string>(place: string, value: unknown, names: readonly Name[]) {

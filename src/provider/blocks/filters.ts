@@ -160,11 +160,10 @@ async function advance(sources: FilterSources, filter: Filter<Query>, end: numbe
 }
 
 async function read({ chainNow, search }: FilterSources, query: Query, range: BlockRange, pace: Pace) {
+  const { first, last } = range
   const chain = await chainNow(pace)
   if (typeof query === 'object') return search(chain, query.filter, range)
   const found: (BlockHeader | Hex)[] = []
-  for await (const header of chain.walk(range.first, range.last)) {
-    found.unshift(query === 'heads' ? header : header.hash)
-  }
+  for await (const header of chain.walk(first, last)) found.unshift(query === 'heads' ? header : header.hash)
   return found
 }
