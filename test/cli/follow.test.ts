@@ -60,6 +60,8 @@ it('writes a bundle per finalization, and resumes where it stopped', async () =>
   const nothing = await follow()
   expect(nothing).toMatchObject({ code: 0, stdout: '' })
   expect(nothing.stderr).toMatch(/^Continuing in .*\nNo new finalization with proofs\.\n$/m)
+  // It stands in the command that is run again, and fetches nothing earlier.
+  expect((await follow('--from-block', '1')).stderr).toMatch(/^Continuing in .*: --from-block is for a new folder\n/m)
   addDemoBlocks(service.chain, { counts: [2, 1] })
   const again = await follow('--json')
   const printed = again.stdout

@@ -221,7 +221,7 @@ it('fetches the consensus part from the first endpoint whose answers verify, kno
   const failing = fetchConsensus({ ...ANY_TRUSTED, apis: [down, apiOf(service, forge)], trusted })
   await expect(failing).rejects.toMatchObject({
     code: 'BEACON_UNAVAILABLE',
-    found: expect.stringMatching(/^the first beacon endpoint: [A-Z_]+; the second beacon endpoint: BEACON_[A-Z_]+$/),
+    found: expect.stringMatching(/^source 1: [A-Z_]+; source 2: BEACON_[A-Z_]+$/),
   })
   expect(await codeOf(fetchConsensus({ ...ANY_TRUSTED, apis: [down], trusted }))).toBe('UNREACHABLE')
   const elsewhere = beacon.trustBeaconBlock({ network, blockRoot: word(1) })

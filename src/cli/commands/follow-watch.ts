@@ -50,7 +50,8 @@ export async function followTo<Item extends { readonly progress: unknown }>(
     const { verdict, ...sources } = await openSources(values, how.network, endpoints, io)
     let count = 0
     await withFolder(path, askedFor, warnOn(io), async folder => {
-      if (folder.progress !== undefined) showProgress(io, `Continuing in ${printable(path)}`)
+      const ignored = how.fromL2BlockNumber === undefined ? '' : ': --from-block is for a new folder'
+      if (folder.progress !== undefined) showProgress(io, `Continuing in ${printable(path)}${ignored}`)
       const { onEvent, wait, ended, failed } = watch(once, io)
       const following = { ...sources, ...how, onEvent, signal: AbortSignal.any([signal, ended]) }
       const options = { ...following, resumeFrom: folder.progress }

@@ -10,7 +10,7 @@ import { BOOTSTRAP_SHAPE, FINALITY_SHAPE, UPDATE_SHAPE } from '../../verify/evid
 import { type Attempt, createPool, type Pool } from '../sources/endpoints.ts'
 import { admissionOf } from '../transport/admission.ts'
 import { redactError } from '../transport/diagnose.ts'
-import { abortedBy, EndpointError, type Failure, isKnownError, isUnknownFork, placeOf } from '../transport/error.ts'
+import { abortedBy, EndpointError, type Failure, isKnownError, isUnknownFork } from '../transport/error.ts'
 import type { BeaconApi } from '../transport/http.ts'
 import {
   BEACON_APIS_AT_ONCE,
@@ -235,7 +235,7 @@ export function allFailed(failures: ReadonlyMap<number, Failure>): Failure {
   // Asking again does not help.
   if (first && [...failures.values()].every(isUnknownFork)) return first
   const sorted = [...failures].sort(([a], [b]) => a - b)
-  const found = sorted.map(([index, { code }]) => `${placeOf('beacon', index)}: ${code}`).join('; ')
+  const found = sorted.map(([index, { code }]) => `source ${index + 1}: ${code}`).join('; ')
   return new EndpointError('BEACON_UNAVAILABLE', { found, layer: 'beacon' })
 }
 

@@ -3,7 +3,7 @@ import type { Hex } from '../../base/bytes.ts'
 import { readOptions, verifyFunction, verifyWhole } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import { type Endpoint, type Endpoints, only, openEndpoints, type Work } from '../sources/endpoints.ts'
-import { EndpointError, placeOf } from '../transport/error.ts'
+import { EndpointError } from '../transport/error.ts'
 import { SOURCE_TIMEOUT_MS, STRAGGLE_MS } from '../transport/limits.ts'
 import type { OpenProvider } from '../transport/provider.ts'
 import { inTime } from '../transport/waiting.ts'
@@ -112,8 +112,8 @@ export function finalizedBlockHash(
       if (odd.length > 0) onDissent?.(odd)
       return agreed
     }
-    const list = odd.map(({ index, found }) => `${placeOf('L1', index)}: ${found}`).join('; ')
-    const found = `${quorum} of ${count} must agree; ${list}`
+    const list = odd.map(({ index, found }) => `source ${index + 1}: ${found}`).join('; ')
+    const found = `${quorum} of ${count} must agree: ${list}`
     // Two hashes of one finalized block mean that a source is wrong. Otherwise, too few sources have answered.
     throw new EndpointError(isContradicted ? 'L1_DISAGREEMENT' : 'L1_UNCONFIRMED', { found, layer: 'L1' })
   }

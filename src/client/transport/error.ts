@@ -284,7 +284,7 @@ export function withMethod<T>(error: T, method: string): T | EndpointError {
 const ORDINALS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth', 'ninth', 'tenth']
 
 /** The endpoint in words, such as `the second L2 endpoint`; empty if nothing is known of it. */
-export function placeOf(layer: Layer | undefined, index: number | undefined): string {
+function placeOf(layer: Layer | undefined, index: number | undefined): string {
   const place = index === undefined ? '' : (ORDINALS[index] ?? `${index + 1}th`)
   return layer === undefined && place === '' ? '' : ['the', place, layer, 'endpoint'].filter(Boolean).join(' ')
 }
