@@ -155,7 +155,7 @@ export function readBlock(value: unknown, isForWallet: boolean): bigint | 'lates
   if (named === 'pending' && isForWallet) return 'latest'
   if (named === 'pending')
     throw invalidParams(
-      'The block tag pending has no proof: use latest. If `forward` has `wallet` (--forward wallet), it means latest.',
+      'The block tag pending has no proof: use latest. With `wallet` in `forward` (of the proxy, --forward wallet), it means latest.',
     )
   if (named === 'earliest') throw invalidParams('The block tag earliest has no proof.')
   return params.quantity('block', named, 64)

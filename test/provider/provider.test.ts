@@ -83,7 +83,10 @@ describe('methods', () => {
     ])
       expect(await provider({ l2: spying, forward: [nonce] }).request(pending, { onNote })).toBe('0x63')
     // A client sees it, whether it asks this provider or the proxy.
-    const refused = { reason: 'PARAMS_INVALID', message: expect.stringContaining('`wallet` (--forward wallet)') }
+    const refused = {
+      reason: 'PARAMS_INVALID',
+      message: expect.stringContaining('`wallet` in `forward` (of the proxy, --forward wallet)'),
+    }
     // What waits is nobody's to prove, so those who send get the newest state for it.
     expect(await request(provider({ forward: ['wallet'] }), 'eth_getBalance', ALICE, 'pending')).toBe(
       '0xde0b6b3a7640000',
