@@ -16,37 +16,6 @@ export function createMethods(settings: VerifiedOptions, known: KnownState, { cu
   const sources = { settings, known, heldAt, current }
   // They carry the EVM.
   const calls = () => import('./call.ts')
-  let blockMethods: Promise<Readonly<Record<BlockMethod, Method>>> | undefined
-  const own: Readonly<Record<Exclude<AnsweredMethod, BlockMethod>, Method>> = {
-    // Compared with what an endpoint says, as before every request to it.
-    eth_chainId: () => l2.run(async () => encodeQuantity(chainId)),
-    net_version: () => l2.run(async () => `${chainId}`),
-    web3_clientVersion: () => 'rollup-state-proof',
-    web3_sha3([given]) {
-      const data = params.data('data', given, MAX_DATA_BYTES)
-      return bytesToHex(keccak256(hexToBytes(data, hexLength(data))))
-    },
-    net_listening: () => true,
-    eth_accounts: () => [],
-    eth_syncing: () => false,
-    eth_blockNumber: async () => encodeQuantity(newestIn(await current())),
-    ...createStateMethods(heldAt),
-    eth_call: async (given, pace) => (await calls()).runCall(sources, given, pace),
-    eth_estimateGas: async (given, pace) => encodeQuantity(await (await calls()).estimateGas(sources, given, pace)),
-    eth_createAccessList: async (given, pace) => (await calls()).createAccessList(sources, given, pace),
-  }
-
-  return async (method: AnsweredMethod, given: unknown, pace: Pace, client: string): Promise<unknown> => {
-    const [least, most] = ANSWERED[method]
-    const taken = params.take(given, least, most)
-    if (!isOfBlocks(method)) return own[method](taken, pace, client)
-    // They carry the curve of signatures.
-    blockMethods ??= import('./blocks/methods.ts').then(module => module.createBlockMethods(settings, current))
-    return (await blockMethods)[method](taken, pace, client)
-  }
-}
-
-function createStateMethods(heldAt: CurrentView['heldAt']) {
   const addressOf = (value: unknown) => params.bytes('address', value, 20)
 
   const ofAccount =
@@ -71,17 +40,41 @@ function createStateMethods(heldAt: CurrentView['heldAt']) {
       const kind = served === null ? "a tree of the rollup's own" : 'one of Ethereum'
       throw invalidParams(`The state after block ${l2BlockNumber} is ${kind}: ask ${served ?? 'rollup_getProof'}.`)
     }
-  const getStorageAt: Method = async ([address, slot, block], pace) => {
-    const [account, key] = [addressOf(address), params.slot('slot', slot)]
-    return (await heldAt(block, pace)).state.getStorage(account, key)
-  }
-  return {
+  let blockMethods: Promise<Readonly<Record<BlockMethod, Method>>> | undefined
+  const own: Readonly<Record<Exclude<AnsweredMethod, BlockMethod>, Method>> = {
+    // Compared with what an endpoint says, as before every request to it.
+    eth_chainId: () => l2.run(async () => encodeQuantity(chainId)),
+    net_version: () => l2.run(async () => `${chainId}`),
+    web3_clientVersion: () => 'rollup-state-proof',
+    web3_sha3([given]) {
+      const data = params.data('data', given, MAX_DATA_BYTES)
+      return bytesToHex(keccak256(hexToBytes(data, hexLength(data))))
+    },
+    net_listening: () => true,
+    eth_accounts: () => [],
+    eth_syncing: () => false,
+    eth_blockNumber: async () => encodeQuantity(newestIn(await current())),
     eth_getBalance: numberOf('balance'),
     eth_getTransactionCount: numberOf('nonce'),
     eth_getCode: ofAccount(async (state, address) => bytesToHex(await state.getCode(address))),
-    eth_getStorageAt: getStorageAt,
+    async eth_getStorageAt([address, slot, block], pace) {
+      const [account, key] = [addressOf(address), params.slot('slot', slot)]
+      return (await heldAt(block, pace)).state.getStorage(account, key)
+    },
     rollup_getProof: getProof('rollup_getProof'),
     linea_getProof: getProof('linea_getProof'),
     eth_getProof: getProof('eth_getProof'),
+    eth_call: async (given, pace) => (await calls()).runCall(sources, given, pace),
+    eth_estimateGas: async (given, pace) => encodeQuantity(await (await calls()).estimateGas(sources, given, pace)),
+    eth_createAccessList: async (given, pace) => (await calls()).createAccessList(sources, given, pace),
+  }
+
+  return async (method: AnsweredMethod, given: unknown, pace: Pace, client: string): Promise<unknown> => {
+    const [least, most] = ANSWERED[method]
+    const taken = params.take(given, least, most)
+    if (!isOfBlocks(method)) return own[method](taken, pace, client)
+    // They carry the curve of signatures.
+    blockMethods ??= import('./blocks/methods.ts').then(module => module.createBlockMethods(settings, current))
+    return (await blockMethods)[method](taken, pace, client)
   }
 }
