@@ -257,6 +257,13 @@ const onTheCommandLine: Mistake[] = [
     'state what you trust, with exactly one of --checkpoint and --l1-block-hash\n',
   ],
   [
+    'an answer for the evidence of a transition',
+    ({ answer, bundle }) => ['diff', bundle, '--parent-evidence', answer, '--l1-block-hash', stateRoot],
+    'is no evidence, as `record state` writes it\n',
+  ],
+  ['a list for inspect', ({ list }) => ['inspect', list], '/list: it is not a JSON object\n'],
+  ['evidence of no kind for verify', ({ odd }) => ['verify', odd], '/odd: it is evidence of an unknown kind: odd\n'],
+  [
     'a network for an audit, and nothing that is trusted',
     ({ bundle }) => ['audit', bundle, '--network', 'linea'],
     'state what you trust, with exactly one of --l1-block-hash, --l1-state-root and --state-root\n',
@@ -354,6 +361,8 @@ const text = JSON.stringify(answer)
 const contents = {
   ...{ answer, bundle, many: `${text}\n${text}\n`, unmarked: Buffer.from(text, 'utf16le') },
   'rows.csv.evidence.ndjson': `${text}\n${text}\n`,
+  list: [],
+  odd: { format: 'rollup-state-proof/evidence', version: 1, kind: 'odd' },
   message: { format: 'rollup-state-proof/evidence', version: 1, kind: 'message' },
   ...{ torn: gzipSync(text).subarray(0, -9), bomb: gzipSync(Buffer.alloc(2 ** 24 + 1, ' ')) },
 }

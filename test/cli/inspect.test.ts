@@ -199,7 +199,7 @@ it.each<[string, string[], string, string]>([
   ['a missing file', ['no-such-file'], '', 'cannot read no-such-file'],
   ['an unknown option', ['-', '--state-root', '0x'], '', 'no such option: --state-root.'],
   ['no JSON', ['-'], '{', 'is not JSON'],
-  ['a list', ['-'], '[]', 'not a JSON object'],
+  ['a list', ['-'], '[]', 'standard input: it is not a JSON object'],
   ['something else', ['-'], '{}', 'it is no answer, JSON-RPC response, recording, evidence, vector or traces'],
 ])('reports %s as wrong usage or unreadable input', async (_, args, stdin, message) => {
   const { code, stdout, stderr } = await runHere(['inspect', ...args], { stdin })

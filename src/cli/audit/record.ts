@@ -33,6 +33,7 @@ import {
   type EvidenceFile,
   type EvidenceVector,
   evidenceNames,
+  holdsTraces,
   readInputFile,
 } from '../words/input-file.ts'
 import { DocumentError, fieldIn } from '../words/value.ts'
@@ -87,7 +88,9 @@ export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
   }
   return line => {
     try {
-      const file = readInputFile(parseRecord(line))
+      const content = parseRecord(line)
+      if (holdsTraces(content)) return unreadable('traces of the state manager: use the command diff')
+      const file = readInputFile(content)
       if (file.kind === 'function vector') return unreadable('not a record: it holds no proof')
       if (file.kind === 'evidence' || file.kind === 'evidence vector')
         return file.evidence === 'state' ? judgeBundle(file, claim, anchor) : byItself(file)

@@ -21,7 +21,7 @@ import { hex, integer } from '../options/read.ts'
 import { trustedOf } from '../options/trust.ts'
 import { REFUSED, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
 import { describeVerdict, exitCodeOf, paintVerdict } from '../output/verdict.ts'
-import { holdsTraces } from '../words/input-file.ts'
+import { holdsTraces, readInputFile } from '../words/input-file.ts'
 import { DocumentError, hasFields, messageOf } from '../words/value.ts'
 import { verdictOf } from '../words/verdict.ts'
 import type { Row } from '../words/wording.ts'
@@ -193,6 +193,9 @@ async function endOf(
   const subject = { l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' } as const
   const content = await readJson(path, io)
   at.input = path
+  const { kind } = readInputFile(content)
+  if (kind !== 'evidence' && kind !== 'unknown')
+    throw new UsageError(`--${evidenceName}: ${path} is no evidence, as \`record state\` writes it`)
   try {
     const { stateRoot, l2BlockNumber } = verifyEvidence(content, { scheme, rollup, trusted, ...subject })
     return { root: stateRoot, source: 'proven by the evidence', ...(l2BlockNumber !== undefined && { l2BlockNumber }) }

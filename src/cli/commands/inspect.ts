@@ -6,7 +6,7 @@ import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import { accountTree } from '../../verify/tree/kind.ts'
 import { decodeAccount } from '../../verify/verifier/leaf-api.ts'
 import { exitCodes, type Output } from '../command.ts'
-import { readJson } from '../files/input.ts'
+import { readAs, readJson } from '../files/input.ts'
 import { optionsOf } from '../options/declared.ts'
 import { defineCommand } from '../options/define.ts'
 import { toJson } from '../output/report.ts'
@@ -167,7 +167,7 @@ Exit code: 0 printed, 2 wrong usage or unreadable input. None is a verdict.`,
     examples: 'rollup-state-proof inspect bundle.json',
   },
   async (values, io, [path]) => {
-    const inspection = inspectContent(await readJson(path, io))
+    const inspection = readAs(path, await readJson(path, io), inspectContent)
     if (values.json) io.stdout.write(toJson({ status: 'UNVERIFIED', ...inspection }))
     else io.stdout.write(format(inspection, io.stdout))
     return exitCodes.verified

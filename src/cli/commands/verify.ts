@@ -2,7 +2,7 @@ import type { StateScheme } from '../../entry/anchor.ts'
 import type { EvidenceName } from '../../verify/evidence/verify.ts'
 import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import { readJson } from '../files/input.ts'
+import { nameOf, readAs, readJson } from '../files/input.ts'
 import { reportOnAnswer } from '../kinds/answer.ts'
 import { type EvidenceFlags, reportOnEvidence, type Stated } from '../kinds/evidence.ts'
 import { list, type Options, optionsOf, typed } from '../options/declared.ts'
@@ -71,15 +71,16 @@ rollup-state-proof verify call.json --checkpoint 0x... --call 0x... 0x...`,
     const [address] = addresses
     const stated = { ...rest, ...(address !== undefined && { address }) }
     const content = await readJson(path, io)
+    const name = nameOf(path)
     if (holdsTraces(content))
-      throw new UsageError(`${path} holds traces of the state manager: verify them with the command diff`)
-    const file = readInputFile(content)
+      throw new UsageError(`${name} holds traces of the state manager: verify them with the command diff`)
+    const file = readAs(path, content, readInputFile)
     const isVector = file.kind === 'evidence vector' || file.kind === 'function vector'
     const evidence =
       file.kind === 'evidence' ? file.evidence : !isVector && isForEvidence(file, stated) ? 'state' : null
     if (isVector || (file.kind === 'vector' && evidence === null))
-      throw new UsageError(`${path} is a vector, which states its own inputs: verify what is in it`)
-    requireOptions(path, evidence, stated)
+      throw new UsageError(`${name} is a vector, which states its own inputs: verify what is in it`)
+    requireOptions(name, evidence, stated)
     if (addresses.length > 1 && evidence !== 'logs') throw new UsageError('--address is given twice')
     const print = (report: VerdictReport) => printReport(report, { json, trustFile }, io)
     if (file.kind === 'evidence' || evidence !== null) {
@@ -89,7 +90,7 @@ rollup-state-proof verify call.json --checkpoint 0x... --call 0x... 0x...`,
       return print(await reportOnEvidence(content, flags, schemeIn(content), statedIn(flags)))
     }
     const { 'state-root': stateRoot, 'storage-key': storageKeys } = stated
-    if (file.kind === 'unknown' && stateRoot === undefined) throw new UsageError(`${path}: ${OF_NO_KIND}`)
+    if (file.kind === 'unknown' && stateRoot === undefined) throw new UsageError(`${name}: ${OF_NO_KIND}`)
     return print(reportOnAnswer({ stateRoot, address, storageKeys }, file))
   },
 )
@@ -101,13 +102,13 @@ function isForEvidence({ kind, answer }: AnswerFile, stated: object): boolean {
 }
 
 /** An option that has no effect on the verdict must not seem to have one. @throws UsageError */
-function requireOptions(path: string, evidence: EvidenceName | null, stated: object): void {
+function requireOptions(file: string, evidence: EvidenceName | null, stated: object): void {
   const allowed = evidence === null ? answerOptions : kinds[evidence].options
   const others = Object.keys(stated).filter(name => !(name in allowed))
   if (others.length === 0) return
   const what = evidence === null ? 'an answer alone' : evidenceNames[evidence]
   const needed = evidence === null ? '. It needs --state-root and --address' : ''
-  throw new UsageError(`${path} is ${what}: leave out ${others.map(name => `--${name}`).join(' and ')}${needed}`)
+  throw new UsageError(`${file} is ${what}: leave out ${others.map(name => `--${name}`).join(' and ')}${needed}`)
 }
 
 function printReport(

@@ -45,6 +45,18 @@ export const readWhole = (path: string, isOwn = false): Buffer =>
 
 const tooLarge = (name: string) => new UsageError(`${name} is larger than ${MAX_INPUT_MIB} MiB`)
 
+/** The name of a file in messages. */
+export const nameOf = (path: string): string => (path === '-' ? 'standard input' : path)
+
+/** What `read` makes of the content of a file. @throws UsageError if it is of no use, with the name of the file */
+export function readAs<T>(path: string, content: unknown, read: (content: unknown) => T): T {
+  try {
+    return read(content)
+  } catch (error) {
+    throw error instanceof DocumentError ? new UsageError(`${nameOf(path)}: ${error.message}`) : error
+  }
+}
+
 /** How the name of the file ends that proves rows: a bundle, and then lines of which only the command knows that wrote them. */
 export const ROWS_EVIDENCE = '.evidence.ndjson'
 

@@ -58,6 +58,8 @@ const UNREADABLE: readonly (readonly [string | Uint8Array, string])[] = [
   ['[]', 'not a record'],
   ['null', 'not a record'],
   ['17', 'not a record'],
+  ['{"zkStateMerkleProof":[]}', 'traces of the state manager: use the command diff'],
+  ['{"jsonrpc":"2.0","result":{"zkStateMerkleProof":[]}}', 'traces of the state manager: use the command diff'],
   ['{"result":', 'not JSON'],
   ['{"scheme":"mimc"}', 'it has a scheme, but neither an answer nor a result'],
   [
