@@ -90,7 +90,7 @@ rollup-state-proof proxy --checkpoint 0x... --beacon-state beacon.json`,
       log.waiting(wait, text),
     )
     const [l1, l2] = [connections.open('l1', values.l1), connections.open('l2', values.l2)]
-    const log = createLog(json, io, text => connections.redactor()(text))
+    const log = createLog(json, io, text => connections.redact(text))
     const { l1BlockHash, trust } = await openL1Source(values, network, l1, connections, log.disagreement)
     const provider = createVerifiedProvider({
       l1,

@@ -5,7 +5,7 @@ import { lineaNetworks } from '../../client/network/linea.ts'
 import { redactError } from '../../client/transport/diagnose.ts'
 import { type Origin, originOf } from '../../client/transport/provider.ts'
 import type { QueueState } from '../../client/transport/queue.ts'
-import { type Redact, redactorOfAll } from '../../client/transport/redact.ts'
+import type { RedactText } from '../../client/transport/redact.ts'
 import type { Rollup } from '../../entry/anchor.ts'
 import { isArgumentError, isProofError, type ProofError } from '../../entry/index.ts'
 import {
@@ -65,7 +65,7 @@ async function reportFailure(error: unknown, flags: EndpointFlags, connections: 
   const { json, output } = flags
   if (!isProofError(error) && !isEndpointError(error)) throw error
   // What an endpoint said was redacted when it came. A check may quote it, too: only that is redacted, never our own words.
-  const failure = isProofError(error) ? redactError(error, connections.redactor()) : error
+  const failure = isProofError(error) ? redactError(error, connections.redact) : error
   const hint = await hintFor(failure, flags, connections)
   const report = { fetched: false, ...(isProofError(failure) && describeVerdict(REFUSED)), error: describe(failure) }
   if (json) io.stdout.write(toJson({ ...report, ...(hint && { hint }) }))
@@ -140,7 +140,7 @@ export type TellWait = (wait: QueueState & { readonly endpoint: string }, text: 
 /** @param timeout per request, in seconds */
 export function createConnections(timeout: number, signal: AbortSignal, tellWait: TellWait) {
   const timeoutMs = 1000 * timeout
-  const opened: Redact[] = []
+  const opened: RedactText[] = []
   const ends: (() => void)[] = []
   const urlsOf = new Map<string, readonly string[]>()
 
@@ -195,7 +195,7 @@ export function createConnections(timeout: number, signal: AbortSignal, tellWait
       for (const end of ends) end()
     },
     /** Removes the API keys of all endpoints from a text, because an endpoint can repeat its key anywhere. */
-    redactor: (): Redact => redactorOfAll(opened),
+    redact: (text: string): string => opened.reduce((shown, redact) => redact(shown), text),
   }
 }
 

@@ -4,7 +4,7 @@ import { parseBounded } from '../../base/json/parse.ts'
 import { isPlain } from '../../base/options.ts'
 import { EndpointError, isKnownError, withDetails } from './error.ts'
 import { LONGEST_RETRY_AFTER, MAX_CAUSES, MAX_DEPTH, MAX_TEXT_LENGTH } from './limits.ts'
-import { admitText, type Redact, redactorOfAll, redactUrls } from './redact.ts'
+import { admitText, type Redact, type RedactText, redactUrls } from './redact.ts'
 import { meaningOf } from './refusals.ts'
 
 /** What was asked, as far as it is known: the same words mean different things for different requests. */
@@ -197,9 +197,9 @@ const isObject = (value: unknown): value is object =>
 const malformed = (found: string) => new EndpointError('ENVELOPE_MALFORMED', { found })
 
 /** What was thrown, as an error that may be shown: without URLs and keys, with its name, message, stack, code and causes. */
-export function redactError<T extends EndpointError | ProofError>(thrown: T, redact: Redact): T
-export function redactError(thrown: unknown, redact: Redact, depth?: number): Error | undefined
-export function redactError(thrown: unknown, redact: Redact, depth = 0): Error | undefined {
+export function redactError<T extends EndpointError | ProofError>(thrown: T, redact: RedactText): T
+export function redactError(thrown: unknown, redact: RedactText, depth?: number): Error | undefined
+export function redactError(thrown: unknown, redact: RedactText, depth = 0): Error | undefined {
   if (thrown === undefined || depth > MAX_DEPTH) return undefined
   if (isProofError(thrown)) {
     const [expected, found] = [thrown.expected, thrown.found].map(text => text && redact(text))
@@ -230,6 +230,6 @@ export async function redactProofErrors<T>(
   try {
     return await work()
   } catch (error) {
-    throw isProofError(error) ? redactError(error, redactorOfAll(endpoints.map(({ redact }) => redact))) : error
+    throw isProofError(error) ? endpoints.reduce((shown, { redact }) => redactError(shown, redact), error) : error
   }
 }

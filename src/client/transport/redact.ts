@@ -1,5 +1,7 @@
 import { MAX_TEXT_LENGTH } from './limits.ts'
 
+export type RedactText = (text: string) => string
+
 /**
  * Removes secrets from a text. What counts as a secret is decided here alone:
  *
@@ -13,8 +15,7 @@ import { MAX_TEXT_LENGTH } from './limits.ts'
  * A key is recognised in upper and lower case, with any of its characters percent-encoded or as a JSON escape, and by its
  * beginning where a text was cut, which `…` marks. It is not recognised if the endpoint has split, reversed or encrypted it.
  */
-export interface Redact {
-  (text: string): string
+export interface Redact extends RedactText {
   /** Whether hexadecimal contains a key. Only long keys are looked for, because a short one may occur in honest data. */
   isInHex(hex: string): boolean
 }
@@ -108,15 +109,8 @@ function patternOf(character: string): string {
   return `(?:${character.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}|${bytes.join('')}|${units.join('')})`
 }
 
-/** Removes what any of these removes. */
-export function redactorOfAll(all: readonly Redact[]): Redact {
-  return Object.assign((text: string) => all.reduce((running, redact) => redact(running), text), {
-    isInHex: (hex: string) => all.some(redact => redact.isInHex(hex)),
-  })
-}
-
 /** The only way in for untrusted text: cut to {@link MAX_TEXT_LENGTH}, shown as JSON if it is none, and redacted before it is read. */
-export function admitText(value: unknown, redact: Redact): string {
+export function admitText(value: unknown, redact: RedactText): string {
   const text = typeof value === 'string' ? value : showJson(value)
   return redact(text.length <= MAX_TEXT_LENGTH ? text : `${text.slice(0, MAX_TEXT_LENGTH - 1)}…`)
 }
