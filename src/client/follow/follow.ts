@@ -97,6 +97,7 @@ export function followWith(options: FollowOptions, timing?: Timing): AsyncGenera
   return follow(settings, async (_view, _l2BlockNumber, proving) => proving, timing)
 }
 
+/** The options, checked, and what was opened with them. */
 export type Settings = ReturnType<typeof verifyFollowOptions>
 
 /** What all followers take. */
