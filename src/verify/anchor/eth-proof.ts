@@ -227,9 +227,9 @@ function verifyRedundantFields(stated: Redundant, address: Hex, account: L1Accou
   verifyRedundant('nonce', stated.nonce, account?.nonce ?? 0n)
   verifyRedundant('balance', stated.balance, account?.balance ?? 0n)
   // For an account that does not exist, some clients write zeros and some the digest of nothing.
-  const zero = toWord(0n)
-  verifyRedundant('storageHash', stated.storageHash, ...(account ? [account.storageRoot] : [EMPTY_TRIE_ROOT, zero]))
-  verifyRedundant('codeHash', stated.codeHash, ...(account ? [account.codeHash] : [EMPTY_CODE_HASH, zero]))
+  const ofNothing = (digest: Hex) => [digest, toWord(0n)]
+  verifyRedundant('storageHash', stated.storageHash, ...(account ? [account.storageRoot] : ofNothing(EMPTY_TRIE_ROOT)))
+  verifyRedundant('codeHash', stated.codeHash, ...(account ? [account.codeHash] : ofNothing(EMPTY_CODE_HASH)))
 }
 
 /** @param proven the value, or its possible spellings */

@@ -206,10 +206,10 @@ export type DecodedContract = ReturnType<typeof decodeContract>
  * @param least how many slots must then be there: all others, unless fewer are enough
  */
 export function openContract(proof: unknown, contract: DecodedContract, keys: readonly Hex[], least = keys.length) {
-  const { implementation: stated, ...claim } = contract
+  const { stateRoot, address, implementation: stated } = contract
   const allKeys = readKeys([...keys, IMPLEMENTATION_KEY])
   const minSlots = stated === undefined ? least : allKeys.length
-  const { account, storage } = verifyFirstSlots(proof, { ...claim, keys: allKeys }, minSlots)
+  const { account, storage } = verifyFirstSlots(proof, { stateRoot, address, keys: allKeys }, minSlots)
   if (account === null) throw new ProofError('ANCHOR_NO_CONTRACT', { found: 'no account at its address' })
   const slot = storage[keys.length]
   // As the proxy reads it: the lower 20 bytes.
