@@ -58,6 +58,22 @@ it('records what the L1 endpoint serves, or what the user trusts', async () => {
   expect([other.code, other.stdout]).toEqual([1, expect.stringContaining('HEADER_HASH_MISMATCH')])
 })
 
+it('says what to state for an L1 block that is not the newest', async () => {
+  const { service, record } = await startHistory()
+  const trusted = ['--force', '--l1-block-hash', Reflect.get(Object(service.chain.l1.getBlock(64n)), 'hash')]
+  service.chain.l1.addBlock()
+  const newest = await record(...trusted)
+  expect([newest.code, newest.stdout]).toEqual([
+    1,
+    expect.stringContaining('state the number of yours with --l1-block.'),
+  ])
+  expect(await record(...trusted, '--l1-block', '64')).toMatchObject({ code: 0 })
+  const other = await record(...trusted, '--l1-block', '63')
+  expect([other.code, other.stdout.includes('--l1-block')]).toEqual([1, false])
+  const missing = await record(...trusted, '--l1-block', '999')
+  expect([missing.code, missing.stderr]).toEqual([3, expect.stringContaining('. No block 999. ')])
+})
+
 it('reports what a bundle does not prove', async () => {
   const { record, file } = await startHistory()
   const { l1Block } = JSON.parse((await record('--json')).stdout)

@@ -27,9 +27,10 @@ export const command = defineCommand(
     shared: recordOptions,
     about: `
 Fetches and verifies all logs of a range of L2 blocks: none is left out, added
-or changed. FILE.json gets the logs and all evidence, for \`verify\`: of 8,192
-blocks at most. FILE.csv and FILE.ndjson get a row per log, newest first, and
-FILE.evidence.ndjson what proves them. Run it again after an interruption.`,
+or changed. FILE gets the logs and all evidence, for \`verify\`: of 8,192 blocks
+at most. If its name ends with .csv or .ndjson, it gets a row per log, newest
+first, and FILE.evidence.ndjson what proves them. Run it again after an
+interruption.`,
     notes: `
 --check believes nothing in the files: pass what you trust, too.
 Exit codes: as \`record state\`. Also 1 if --check finds a row that is not

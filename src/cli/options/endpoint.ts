@@ -32,7 +32,7 @@ import { formatAge } from '../words/wording.ts'
 import type { Flags } from './declared.ts'
 import { networkOf } from './network.ts'
 
-export type EndpointFlags = Pick<Flags, 'network' | 'implementation' | 'output'> & {
+export type EndpointFlags = Pick<Flags, 'network' | 'implementation' | 'output' | 'l1-block' | 'l1-block-hash'> & {
   readonly timeout: number
   readonly json: boolean
 }
@@ -89,8 +89,13 @@ const OF_OTHER_CHAIN: readonly EndpointErrorCode[] = [
 const PROOF_METHOD =
   'If the endpoint has another name for the method that serves proofs, state it as rollup.method in a file for --network.'
 
+const OTHER_BLOCK =
+  'By default, the newest finalized block of L1 is recorded: state the number of yours with --l1-block.'
+
 /** What may help, in a sentence; empty if nothing is known to. */
 async function hintFor(failure: ProofError | EndpointError, flags: EndpointFlags, connections: Connections) {
+  const isOfNewest = flags['l1-block-hash'] !== undefined && flags['l1-block'] === undefined
+  if (failure.code === 'HEADER_HASH_MISMATCH' && isOfNewest) return OTHER_BLOCK
   if (!isProofError(failure) && !OF_OTHER_CHAIN.includes(failure.code)) return ''
   const other = await connections.wrongChains(networkOf(flags).rollup)
   const isMethod = !isProofError(failure) && failure.code === 'METHOD_UNKNOWN' && failure.layer === 'L2'

@@ -71,7 +71,7 @@ export const fetchL1Block = ({ l1, signal }: Pick<L1Source, 'l1' | 'signal'>, id
     const isHash = wanted === id && id.startsWith('0x')
     const method = isHash ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
     const block = await provider.call(method, [wanted, false], attempt.signal)
-    if (block === null) throw new EndpointError('BLOCK_MISSING', { found: `no block ${wanted}`, layer: 'L1' })
+    if (block === null) throw new EndpointError('BLOCK_MISSING', { found: `no block ${id}`, layer: 'L1' })
     const l1Block = atPath('l1.header', () => {
       const header = encodeHeader(block)
       const hasKey = provider.redact.isInHex(header)
