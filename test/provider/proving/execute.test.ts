@@ -1,3 +1,4 @@
+import { getContractAddress } from 'viem'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { HARDFORKS, type Hardfork } from '../../../src/client/network/network.ts'
 import { historyContract, historySlot } from '../../../src/entry/blocks.ts'
@@ -60,6 +61,21 @@ function run({ code = '', call, hardfork = 'prague', environment = {}, gas = 200
 }
 const resultOf = async (what: Run) => (await run(what)).returnData
 const gasOf = async (what: Run) => (await run(what)).gasUsed
+
+describe('creations', () => {
+  it('knows the address of a contract that is created with a salt', async () => {
+    const address = getContractAddress({ opcode: 'CREATE2', from: CONTRACT, salt: word(7), bytecode: '0x' })
+    expect(await resultOf({ code: `6007600060006000f5${RETURN}` })).toBe(word(BigInt(address)))
+  })
+
+  it('bounds the length of init code since Shanghai (EIP-3860)', async () => {
+    const create = (length: string): string => `61${length}60006000f0${RETURN}`
+    const created = word(BigInt(getContractAddress({ from: CONTRACT, nonce: 1n })))
+    expect(await resultOf({ code: create('c000') })).toBe(created)
+    expect((await run({ code: create('c001') })).failure).toContain('initcode')
+    expect(await resultOf({ code: create('c001'), hardfork: 'london' })).toBe(created)
+  })
+})
 
 describe('BLOCKHASH', () => {
   const hash: Hex = `0x${'ab'.repeat(32)}`
