@@ -169,7 +169,7 @@ function forgetEmptyFrames(journal: EVM['journal']): void {
   const commit = journal.commit.bind(journal)
   journal.commit = async () => {
     await commit()
-    const [before, ended, after] = journal['journalDiff'].slice(-3)
+    const [before, ended, after] = journal['journalDiff']?.slice(-3) ?? []
     const isEmpty = ended?.[1].every((notes: { size: number }) => notes.size === 0)
     if (isEmpty && before?.[0] === after?.[0]) journal['journalDiff'].splice(-2)
   }
@@ -206,6 +206,7 @@ async function createEvm(
     customPrecompiles: createPrecompiles(packages, rules, state, pace),
     customOpcodes: createInstructions(packages, rules, onRevert),
   })
+  jumps.set(machine, new WeakMap())
   // The variable DEBUG of the environment would make it describe each step, too.
   Object.assign(machine, { DEBUG: false })
   // Others run while instructions are executed. The EVM asks once per step whether anybody listens to steps, and prepares a costly
@@ -229,11 +230,12 @@ async function createEvm(
 
 type Instruction = Extract<NonNullable<EVMOpts['customOpcodes']>[number], { logicFunction: unknown }>
 type GasOf = Extract<NonNullable<Instruction['gasFunction']>, (...given: never) => Promise<bigint>>
-const [CREATE, CREATE2, REVERT] = [0xf0, 0xf5, 0xfd]
+const CALLS = { CALL: 0xf1, CALLCODE: 0xf2, DELEGATECALL: 0xf4, STATICCALL: 0xfa }
 
 /**
- * REVERT as it is, except that it is told before the EVM describes the step. Creations, except that init code may begin with 0xef00: it
- * is executed and fails, while the EVM goes on as if there was no such creation, which would cost almost nothing.
+ * Calls and REVERT are as they are, except that somebody is told before the EVM describes the step. So are creations, except that init
+ * code may begin with 0xef00: it is executed and fails, while the EVM goes on as if there was no such creation, which would cost almost
+ * nothing.
  */
 function createInstructions({ evm, util }: EvmPackages, rules: Common, onRevert: () => void): Instruction[] {
   let found: ReturnType<typeof evm.getOpcodesForHF> | undefined
@@ -242,10 +244,17 @@ function createInstructions({ evm, util }: EvmPackages, rules: Common, onRevert:
     return found
   }
   const gasOf =
-    (opcode: number): GasOf =>
-    async (...given) =>
-      own().dynamicGasHandlers.get(opcode)?.(...given) ?? 0n
-  const creation = (opcode: number, opcodeName: string, inputs: number): Instruction => ({
+    (opcode: number, tell: (...given: Parameters<GasOf>) => void = () => {}): GasOf =>
+    async (...given) => {
+      tell(...given)
+      return own().dynamicGasHandlers.get(opcode)?.(...given) ?? 0n
+    }
+  const told = (opcodeName: string, opcode: number, tell: (...given: Parameters<GasOf>) => void): Instruction => ({
+    ...{ opcode, opcodeName, baseFee: 0 },
+    gasFunction: gasOf(opcode, tell),
+    logicFunction: (...given) => own().handlers.get(opcode)?.(...given),
+  })
+  const creation = (opcodeName: string, opcode: number, inputs: number): Instruction => ({
     ...{ opcode, opcodeName, baseFee: CREATION_GAS },
     gasFunction: gasOf(opcode),
     async logicFunction({ stack, memory, interpreter, messageGasLimit }) {
@@ -259,17 +268,32 @@ function createInstructions({ evm, util }: EvmPackages, rules: Common, onRevert:
     },
   })
   return [
-    creation(CREATE, 'CREATE', 3),
-    creation(CREATE2, 'CREATE2', 4),
-    {
-      ...{ opcode: REVERT, opcodeName: 'REVERT', baseFee: 0 },
-      gasFunction(...given) {
-        onRevert()
-        return gasOf(REVERT)(...given)
-      },
-      logicFunction: (...given) => own().handlers.get(REVERT)?.(...given),
-    },
+    creation('CREATE', 0xf0, 3),
+    creation('CREATE2', 0xf5, 4),
+    told('REVERT', 0xfd, onRevert),
+    ...Object.entries(CALLS).map(([name, opcode]) => told(name, opcode, ({ interpreter }) => shareJumps(interpreter))),
   ]
+}
+
+/** Where codes may jump to, as long as a frame holds it, by the EVM that runs the frame. */
+const jumps = new WeakMap<object, WeakMap<Uint8Array, WeakRef<object>>>()
+interface Frame {
+  readonly _evm: object
+  _getValidJumpDestinations?(code: Uint8Array): object
+}
+
+/** The EVM looks for the jumps of a code in each frame anew, and a large contract would take 400 kB in each frame of a recursion. */
+function shareJumps(interpreter: object): void {
+  const frames: Frame = Object.getPrototypeOf(interpreter)
+  const find = frames._getValidJumpDestinations
+  if (find === undefined || jumps.has(frames)) return
+  jumps.set(frames, new WeakMap())
+  frames._getValidJumpDestinations = function (code) {
+    const shared = jumps.get(this._evm)
+    const found = shared?.get(code)?.deref() ?? find.call(this, code)
+    shared?.set(code, new WeakRef(found))
+    return found
+  }
 }
 
 /**

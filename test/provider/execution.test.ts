@@ -6,7 +6,7 @@ import type { Hex } from '../../src/entry/index.ts'
 import { execute, FREE } from '../../src/provider/execute.ts'
 import { inPace, type Pace } from '../../src/provider/pace.ts'
 import { at, createEndpoints, UNHURRIED, word } from './endpoints.ts'
-import type { FullAccount, FullState } from './full-state.ts'
+import { bytesOf, type FullAccount, type FullState } from './full-state.ts'
 import { readerOver } from './proving/full-reader.ts'
 
 const CONTRACT = at('c0')
@@ -36,7 +36,10 @@ it('undoes the writes of a reverted frame', async () => {
 
 /** Executes the code in the pace given. */
 const run = (code: Hex, change: Partial<Pace> = {}, gas = 5_000_000n) => {
-  const reader = readerOver(new Map([[CONTRACT, { nonce: 1n, code }]]))
+  const bytes = bytesOf(code)
+  // Like a cache, it always returns the same bytes.
+  const getCode = async (address: Hex) => (address === CONTRACT ? bytes : new Uint8Array(0))
+  const reader = { ...readerOver(new Map([[CONTRACT, { nonce: 1n, code }]])), getCode }
   const call = { ...FREE, from: at('ca'), to: CONTRACT, data: '0x', value: 0n, gas: null } as const
   const context = { chainId: 1n, hardfork: 'osaka', blockNumber: 1n, environment: {} } as const
   return inPace(UNHURRIED, pace => execute(reader, call, gas, context, { ...pace, ...change }))
@@ -58,6 +61,26 @@ it('keeps nothing of calls that change nothing', async () => {
   expect((await run('0x5b5f5f5f5f60045afa505f56', { isDue })).failure).toBe('out of gas')
   const [first = 0, , , last = Number.POSITIVE_INFINITY] = heap
   expect((last - first) / 30_000).toBeLessThan(200)
+})
+
+it('takes little more memory for a deep recursion of a large contract than for its code', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc')
+  const heap: number[] = []
+  let steps = 0
+  const isDue = () => {
+    if (++steps === 100 || steps === 3300) {
+      collect()
+      heap.push(process.memoryUsage().heapUsed)
+    }
+    return false
+  }
+  // 24 kB of PUSH1. It jumps, and then calls itself with all its gas.
+  const code: Hex = `0x6003565b5f5f5f5f5f305af100${'60ff'.repeat(12_000)}`
+  expect((await run(code, { isDue }, 50_000_000n)).failure).toBe(null)
+  const [first = 0, last = Number.POSITIVE_INFINITY] = heap
+  // 290 frames.
+  expect((last - first) / 290).toBeLessThan(100_000)
 })
 
 it('ends, and does not let the contract go on, if a precompile cannot be executed', async () => {
