@@ -35,7 +35,8 @@ export async function startProxyProcess(
   args: readonly string[],
   onStart: (program: ChildProcess) => void,
 ): Promise<ProxyProcess> {
-  const all = [...node, 'proxy', '--json', '--refresh', '1', ...args]
+  // No machine is too slow for an answer.
+  const all = [...node, 'proxy', '--json', '--refresh', '1', '--timeout', '86400', ...args]
   const program = spawn(process.execPath, all, { stdio: ['ignore', 'pipe', 'inherit'] })
   onStart(program)
   const ended = once(program, 'close')

@@ -345,10 +345,9 @@ const hostile: [string, string | string[]][] = [
 it('lives on after a response with any number of codings, then silence or an end', async () => {
   const urls = hostile.flatMap(([, encoding]) =>
     [false, true].map(async isCut => {
-      const asked = new Set<string>()
-      const { url } = await startServer((response, id, _, __, target) => {
-        if (asked.has(target)) return void response.end(ok(id))
-        asked.add(target)
+      const { url } = await startServer((response, id, _, body, target) => {
+        // Not the second request that comes: the first one may end before it is sent.
+        if (/again/.test(body + target)) return void response.end(ok(id))
         response.writeHead(200, { ...JSON_TYPE, 'Content-Encoding': encoding }).write(Buffer.alloc(50_000, 7))
         if (isCut) setTimeout(() => response.destroy(), 100)
       })

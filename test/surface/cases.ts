@@ -193,7 +193,7 @@ const recordedCall = await provider.recordCall({ ...source, call } as never)
 const environment = {
   ...{ timestamp: 1n, baseFee: 1n, blobBaseFee: 1n, gasLimit: 1n, coinbase: address, prevRandao: key },
 }
-const http = { signal, timeoutMs: 1000, maxRetries: 1 }
+const http = { signal, timeoutMs: 600_000, maxRetries: 1 }
 const follow = {
   ...{ ...source, l1BlockHash: rpc.finalizedBlockHash(l1), requests: [{ address, storageKeys: [key] }], signal },
   ...{ fromL2BlockNumber: 1n, resumeFrom: null, skipUnavailable: false },

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import { CHECK_INTERVAL, HEADERS_TIMEOUT, REQUEST_TIMEOUT, SEND_TIMEOUT } from './limits.ts'
 
 const TIMES = { headers: HEADERS_TIMEOUT, request: REQUEST_TIMEOUT, check: CHECK_INTERVAL }
@@ -64,8 +65,8 @@ export function createHttpServer(
       }
     },
     /** Accepts no more requests, and cuts off those that are unanswered after `grace` milliseconds. */
-    close: (grace: number) =>
-      new Promise<void>(resolve => {
+    async close(grace: number): Promise<void> {
+      await new Promise<void>(resolve => {
         isClosing = true
         const timer = setTimeout(() => server.closeAllConnections(), grace)
         server.close(() => {
@@ -73,7 +74,11 @@ export function createHttpServer(
           resolve()
         })
         server.closeIdleConnections()
-      }),
+      })
+      // A client in this process reads the end of a connection in one turn, and gives it up in the next. Until then, it may send a
+      // request on it to whoever listens on this port from now on.
+      for (let turn = 0; turn < 2; turn++) await setImmediate()
+    },
   }
 }
 

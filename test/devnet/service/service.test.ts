@@ -266,6 +266,18 @@ it('answers pending requests before it closes', async () => {
   })
 })
 
+it('leaves its port to another one, and no connection of a client in the same process', async () => {
+  let port = 0
+  for (const graceMs of Array.from({ length: 20 }, (_, turn) => (turn % 2) * 5000)) {
+    const service = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP })
+    const { url } = await service.listen(port)
+    const asked = Array.from({ length: 2 }, () => rpc(url, 'eth_blockNumber', []))
+    for (const answer of await Promise.all(asked)) expect(answer).toHaveProperty('result', '0x0')
+    port = Number(new URL(url).port)
+    await service.close({ graceMs })
+  }
+})
+
 it('can lag behind L1 with its proofs', async () => {
   const { url, service } = await startService({ proofLag: 1 })
   const ask = (block: string) => rpc(url, 'rollup_getProof', [USER, [], block])
