@@ -214,11 +214,10 @@ async function createEvm(
   // holds the memory that it returns, even where the gas does not pay for that memory.
   const { events } = machine
   const listenerCount = events.listenerCount.bind(events)
-  events.listenerCount = name => {
-    if (name !== 'step') return listenerCount(name)
+  events.listenerCount = () => {
     const isHeard = !isReverting && pace.isDue()
     isReverting = false
-    return isHeard ? listenerCount(name) : 0
+    return isHeard ? listenerCount('step') : 0
   }
   events.on('step', (_, proceed) => {
     pace.isDue()
@@ -247,15 +246,20 @@ function createInstructions({ evm, util }: EvmPackages, rules: Common, onRevert:
     (opcode: number, tell: (...given: Parameters<GasOf>) => void = () => {}): GasOf =>
     async (...given) => {
       tell(...given)
-      return own().dynamicGasHandlers.get(opcode)?.(...given) ?? 0n
+      // The EVM has one for each of these instructions.
+      return (own().dynamicGasHandlers.get(opcode) as GasOf)(...given)
     }
   const told = (opcodeName: string, opcode: number, tell: (...given: Parameters<GasOf>) => void): Instruction => ({
-    ...{ opcode, opcodeName, baseFee: 0 },
+    opcode,
+    opcodeName,
+    baseFee: 0,
     gasFunction: gasOf(opcode, tell),
     logicFunction: (...given) => own().handlers.get(opcode)?.(...given),
   })
   const creation = (opcodeName: string, opcode: number, inputs: number): Instruction => ({
-    ...{ opcode, opcodeName, baseFee: CREATION_GAS },
+    opcode,
+    opcodeName,
+    baseFee: CREATION_GAS,
     gasFunction: gasOf(opcode),
     async logicFunction({ stack, memory, interpreter, messageGasLimit }) {
       const [value = 0n, offset, length, salt] = stack.popN(inputs)
@@ -264,7 +268,8 @@ function createInstructions({ evm, util }: EvmPackages, rules: Common, onRevert:
       }
       const code = memory.read(Number(offset), Number(length), true)
       const salted = salt === undefined ? salt : util.setLengthLeft(util.bigIntToBytes(salt), 32)
-      stack.push(await interpreter.create(messageGasLimit ?? 0n, value, code, salted))
+      // The gas function has set it.
+      stack.push(await interpreter.create(messageGasLimit as bigint, value, code, salted))
     },
   })
   return [
