@@ -224,7 +224,27 @@ async function createEvm(
     // If it may not go on, it is aborted, and ends at its next step.
     pace.giveWay().then(proceed, proceed)
   })
+  keepRevertData(machine)
   return machine
+}
+
+/**
+ * What a creation reverts with may begin with 0xef, like code that is forbidden: the EVM would then end it as a failure, which takes all
+ * gas and returns nothing. So it does not see that data until the frame has ended.
+ */
+function keepRevertData(machine: EVM): void {
+  const run = machine['runInterpreter'].bind(machine)
+  let reverted: Uint8Array | undefined
+  machine['runInterpreter'] = async (message, options) => {
+    const result = await run(message, options)
+    if (!message.isCreate || result.exceptionError === undefined) return result
+    reverted = result.returnValue
+    return { ...result, returnValue: new Uint8Array(0) }
+  }
+  machine.events.on('afterMessage', ({ execResult }) => {
+    execResult.returnValue = reverted ?? execResult.returnValue
+    reverted = undefined
+  })
 }
 
 type Instruction = Extract<NonNullable<EVMOpts['customOpcodes']>[number], { logicFunction: unknown }>

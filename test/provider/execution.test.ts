@@ -104,6 +104,17 @@ it('lets a creation fail like any other whose init code begins with 0xef00', asy
   expect(await callOf(new Map([[CONTRACT, { nonce: 1n, code }]]))).toBe(word(BigInt(created)))
 })
 
+it('returns what a creation reverts with, also if it begins with 0xef', async () => {
+  // Its init code reverts with one byte. Returns the size and the first byte of what the creation returned.
+  const creation: Hex = '0x6860ef5f5360015ffd005f52600860175ff0503d5f5260015f60203e60405ff3'
+  expect((await run(creation)).returnData).toBe(`${word(1)}ef${'00'.repeat(31)}`)
+  // The same as a transaction.
+  const call = { ...FREE, from: at('ca'), to: null, data: '0x60ef5f5360015ffd', value: 0n, gas: null } as const
+  const context = { chainId: 1n, hardfork: 'osaka', blockNumber: 1n, environment: {} } as const
+  const result = inPace(UNHURRIED, pace => execute(readerOver(new Map()), call, 100_000n, context, pace))
+  expect(await result).toMatchObject({ failure: 'revert', returnData: '0xef' })
+})
+
 it('creates no contract where an account has storage, code or a nonce', async () => {
   const created = getContractAddress({ from: CONTRACT, nonce: 1n }).toLowerCase() as Hex
   const creator = { nonce: 1n, code: '0x5f5f5ff05f5260205ff3' } as const

@@ -29,7 +29,7 @@ const PROVIDER_STRIDE = strided(12)
 
 /** How many there have to be. */
 const EXPECTED = {
-  ...{ storage: 100, 'transient storage': 50, 'access lists': 143, creation: 205, collisions: 60, delegation: 170 },
+  ...{ storage: 100, 'transient storage': 50, 'access lists': 143, creation: 214, collisions: 60, delegation: 170 },
   ...{ accounts: 82, 'self-destruction': 88, values: 126, environment: 134, 'intrinsic gas': 216, 'static calls': 60 },
   ...{ depth: 36, 'return data': 106, reverts: 102, memory: 102, instructions: 195, 'all instructions': 3 * sized(1) },
   ...{ precompiles: 468, 'drawn programs': 10 * sized(12) },

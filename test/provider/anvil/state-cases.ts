@@ -180,6 +180,7 @@ const RUNS: Record<string, Hex> = {
   'only the forbidden byte': assemble(0xef, 0, 'MSTORE8', 1, 0, 'RETURN'),
   'a forbidden byte that is not first': assemble(0xef, 1, 'MSTORE8', 2, 0, 'RETURN'),
   'a revert with data': assemble(7, 0, 'MSTORE', 32, 0, 'REVERT'),
+  'a revert with data that begin like forbidden code': assemble(0xef, 0, 'MSTORE8', 32, 0, 'REVERT'),
   'an empty revert': assemble(0, 0, 'REVERT'),
   'an invalid instruction': '0xfe',
   'a jump to nowhere': assemble(77, 'JUMP'),
