@@ -37,7 +37,10 @@ it('gives nobody a part of what another has', async () => {
   }
   const l2 = { request }
   const l1BlockHash = finalizedBlockHash(l1)
-  const options = { l1, l2, rollup: ROLLUP, scheme: poseidon2, chainId: 1337, l1BlockHash, forward: ['other_getProof'] }
+  const options = {
+    ...{ l1, l2, rollup: ROLLUP, scheme: poseidon2, chainId: 1337, l1BlockHash, forward: ['other_getProof'] },
+    timeoutMs: 600_000,
+  }
   const provider = createVerifiedProvider(withNetwork(options))
   const client = createRollupClient(l2)
   const stateRoot = demo.chain.at(8n)?.stateRoot() ?? '0x'

@@ -37,7 +37,7 @@ async function setUp() {
   const unproven: string[] = []
   const options = {
     ...{ l1: l1Url, l2: url, rollup: { ...ROLLUP, chainId: 1337 }, scheme: poseidon2 },
-    ...{ l1BlockHash: finalizedBlockHash(l1Url) },
+    ...{ l1BlockHash: finalizedBlockHash(l1Url), timeoutMs: 600_000 },
   }
   const provider = createVerifiedProvider(withNetwork({ ...options, forward: ['wallet'] }))
   /** As time goes by. */
