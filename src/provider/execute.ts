@@ -169,9 +169,9 @@ function forgetEmptyFrames(journal: EVM['journal']): void {
   const commit = journal.commit.bind(journal)
   journal.commit = async () => {
     await commit()
-    const [before, ended, after] = journal['journalDiff']?.slice(-3) ?? []
-    const isEmpty = ended?.[1].every((notes: { size: number }) => notes.size === 0)
-    if (isEmpty && before?.[0] === after?.[0]) journal['journalDiff'].splice(-2)
+    const recent = journal['journalDiff']?.slice(-3)
+    const isEmpty = recent?.[1]?.[1].every((notes: { size: number }) => notes.size === 0)
+    if (isEmpty && recent?.[0]?.[0] === recent?.[2]?.[0]) journal['journalDiff'].splice(-2)
   }
 }
 
