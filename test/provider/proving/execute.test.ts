@@ -68,6 +68,12 @@ describe('creations', () => {
     expect(await resultOf({ code: `6007600060006000f5${RETURN}` })).toBe(word(BigInt(address)))
   })
 
+  it('returns what a creation reverts with, also 0xef', async () => {
+    // The init code stores the byte and reverts with it. The word is the length of the data that this returns.
+    const init = '60ef5f5360015ffd'
+    expect(await resultOf({ code: `67${init}5f52600860185ff0503d${RETURN}` })).toBe(word(1))
+  })
+
   it('bounds the length of init code since Shanghai (EIP-3860)', async () => {
     const create = (length: string): string => `61${length}60006000f0${RETURN}`
     const created = word(BigInt(getContractAddress({ from: CONTRACT, nonce: 1n })))
