@@ -419,7 +419,7 @@ it('echoes ids, and refuses a number that would not come back unchanged', async 
 it('ends when it is told to, and answers others, while a call computes', async () => {
   const { url: l2, l1Url: l1 } = await startService()
   // A call that would go on for days.
-  const proxy = await startProxy('0', l1, l2, '--l1-agree', l1, '--gas', '1000000000000', '--timeout', '86400')
+  const proxy = await startProxy('0', l1, l2, '--l1-agree', l1, '--gas', '1000000000000')
   await proxy.until(({ event }) => event === 'view')
   expect(await curl(proxy.url, 1, 'eth_call', [{ data: '0x' }, 'latest'])).toMatchObject({ result: '0x' })
   const calls = [0, 1, 2].map(id =>
