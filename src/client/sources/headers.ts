@@ -35,7 +35,7 @@ export const openBlock = (block: unknown, claim: BlockClaim): FetchedHeader => {
 }
 
 /** Nothing of it is proven. */
-export const encodeSent = (block: unknown): Hex => atPath('header', () => encodeHeader(block))
+const encodeSent = (block: unknown): Hex => atPath('header', () => encodeHeader(block))
 
 export const askBlock = (provider: OpenProvider, number: bigint, isFull: boolean, signal: AbortSignal) =>
   askForBlock(provider, 'eth_getBlockByNumber', [encodeQuantity(number), isFull], signal)
