@@ -166,7 +166,7 @@ export function endpointsOf(chainId: bigint, endpoints: Endpoints, signal: Abort
       // That it answers, but not this. It is not asked again for a while.
       const isAnswer = isEndpointError(error) && (error.said !== undefined || error.code === 'METHOD_UNKNOWN')
       if (!isAnswer || error.code === 'RATE_LIMITED') throw error
-      if (provider.lackOf('eth_chainId') === undefined) provider.noteLack('eth_chainId', error)
+      provider.noteLack('eth_chainId', error)
     }
   }
   const onceVerified =

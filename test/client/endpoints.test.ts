@@ -613,6 +613,19 @@ it('learns what an endpoint does not serve once, tells of it once, and forgets i
   expect([node.asked.length, manager.asked.length]).toEqual([6, 5])
 })
 
+it('tells once that an endpoint does not serve a method, however many requests for it were under way', async () => {
+  const node = l2Of(async (_answer, _method, _params, turn) => {
+    await new Promise(resolve => setTimeout(resolve, turn))
+    throw new EndpointError('METHOD_UNKNOWN')
+  })
+  const told: unknown[] = []
+  const onFailure: OnFailure = (_, index, { code }) => void told.push([index, code])
+  const l2 = openEndpoints('l2', [node, l2Of()], 'L2', { onFailure })
+  const numbers = ['0x1', '0x2', '0x3', '0x4']
+  await Promise.all(numbers.map(number => l2.run(one => one.call('eth_getBlockByNumber', [number, false]))))
+  expect([node.asked.length, told]).toEqual([4, [[0, 'METHOD_UNKNOWN']]])
+})
+
 it('asks again at once for what no endpoint serves', async () => {
   let isServed = false
   const node = l2Of(answer => (isServed ? answer : fail('METHOD_UNKNOWN')(answer, '', [], 0)))

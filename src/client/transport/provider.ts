@@ -105,6 +105,8 @@ function createOpenProvider(provider: AnyProvider) {
   }
 
   function noteLack(method: string, error: EndpointError): void {
+    // Requests that were under way together fail one after the other. The first has been told of.
+    if (lackOf(method) !== undefined) return
     if (lacks.size >= MAX_LACKING) lacks.clear()
     lacks.set(method, { error, until: performance.now() + LACKING_MS, isTold: false })
   }
@@ -132,7 +134,6 @@ function createOpenProvider(provider: AnyProvider) {
         throw failure
       }
     },
-    lackOf,
     noteLack,
     /** Whether this failure has to be told: that the endpoint does not serve a method, once. */
     isNews(error: Failure): boolean {
