@@ -298,6 +298,10 @@ it('has one queue per URL in the process, whoever asks, and per provider of the 
   const mine = { request: async () => null }
   expect(openProvider(mine)).toBe(openProvider(mine))
   expect(openProvider({ ...mine })).not.toBe(openProvider(mine))
+  // Nothing is forgotten for a URL that is not opened.
+  for (let count = 0; count < 300; count++)
+    expect(() => createHttpProvider(`http://x.example/${count}`, { timeoutMs: 0 })).toThrow(/timeoutMs/)
+  expect(queueAt('http://x.example/a')).toBe(one)
   // Many URLs do not fill the memory.
   for (let count = 0; count < 1000; count++) queueAt(`http://x.example/${count}`)
   expect(queueAt('http://x.example/a')).not.toBe(one)

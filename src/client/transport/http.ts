@@ -164,13 +164,13 @@ function createConnection(url: string | URL, options: HttpOptions) {
   const headers = { Accept: 'application/json', ...(authorization !== undefined && { Authorization: authorization }) }
   // The fragment is not sent, and fetch refuses the others, with the whole URL in its message.
   Object.assign(parsed, { hash: '', username: '', password: '' })
-  const queue = queueAt(parsed.href)
-  const origin: Origin = { redact, href: parsed.href, queue }
   const own = readOptions('', options, ['timeoutMs', 'signal', 'maxRetries'])
   const { timeoutMs = REQUEST_TIMEOUT_MS, signal, maxRetries = MAX_RETRIES } = own
   verifyTimeout(timeoutMs)
   verifyWhole('maxRetries', maxRetries, 0)
   verifySignal(signal)
+  const queue = queueAt(parsed.href)
+  const origin: Origin = { redact, href: parsed.href, queue }
   const share = createBudget(HELD_LENGTH / ENDPOINT_SHARE)
 
   async function exchange(wanted: Wanted, ownSignal?: AbortSignal): Promise<unknown> {
