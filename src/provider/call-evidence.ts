@@ -22,7 +22,8 @@ import type {
  * @param claim what you know, and the one thing that you trust
  * @param options how to abort, and how long it may take
  * @throws ProofError `CALL_MISMATCH`, `CALL_STATE_MISSING`, `CALL_STATE_UNUSED`, and what `verifyEvidence` throws; ArgumentError
- * for the claim; EndpointError `ABORTED`; ProviderError `TIMEOUT`, `ROLLUP_DIFFERS`, `EVM_MISSING`
+ * for the claim; EndpointError `ABORTED`; ProviderError `TIMEOUT`, `ROLLUP_DIFFERS`, `EVM_MISSING`,
+ * `LIMIT_REACHED` if this machine has too little memory
  *
  * @example
  * ```ts

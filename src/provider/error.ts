@@ -31,7 +31,7 @@ const meanings = {
   ROLLUP_DIFFERS:
     'The call uses a precompile that the rollup does not have, or that is not executed here, so that executing it shows nothing about the rollup.',
   EVM_MISSING:
-    'Calls need three packages: `npm install @ethereumjs/common @ethereumjs/evm @ethereumjs/util`. In a bundle they also need `import "rollup-state-proof/provider/evm"`.',
+    'Calls need three packages: `npm install @ethereumjs/common@10.1 @ethereumjs/evm@10.1 @ethereumjs/util@10.1`. In a bundle they also need `import "rollup-state-proof/provider/evm"`.',
   ARGUMENT_INVALID: 'An option of the provider is wrong, or what a function among its options returned.',
 } as const
 

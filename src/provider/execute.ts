@@ -2,10 +2,11 @@ import type { Common } from '@ethereumjs/common'
 import type { EVM, EVMError, EVMOpts, Log } from '@ethereumjs/evm'
 import type { Address } from '@ethereumjs/util'
 import { bytesToBigint, bytesToHex, type Hex } from '../base/bytes.ts'
+import { excerpt } from '../base/errors.ts'
 import { type Hardfork, isSince } from '../client/network/network.ts'
 import { abortedBy } from '../client/transport/error.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
-import { executionFailed, rollupDiffers, unprovenValue } from './error.ts'
+import { executionFailed, type ProviderError, refusedFor, rollupDiffers, unprovenValue } from './error.ts'
 import { type EvmPackages, loadEvm } from './evm-packages.ts'
 import { bytesOf, createEvmState, type EvmState, type Reads, type Written } from './evm-state.ts'
 import { MAX_MODEXP_BYTES, MAX_PAIRS } from './limits.ts'
@@ -72,7 +73,7 @@ const CREATION_GAS = 32_000
  * Executes a call on a state. If `reader` throws, or the call reads a value that no proof covers, the execution ends with
  * that error, even if the contract would handle it.
  *
- * @throws ProviderError `VALUE_UNPROVEN`, `ROLLUP_DIFFERS`, `EVM_MISSING`, `EXECUTION_FAILED` if it cannot begin; EndpointError `ABORTED`
+ * @throws ProviderError `VALUE_UNPROVEN`, `ROLLUP_DIFFERS`, `EVM_MISSING`, `LIMIT_REACHED`, `EXECUTION_FAILED` if it cannot begin; EndpointError `ABORTED`
  */
 export async function execute(
   reader: StateReader,
@@ -119,7 +120,7 @@ export async function execute(
     .catch((error: unknown) => {
       state.verifyIntact()
       if (pace.signal.aborted) throw abortedBy(pace.signal)
-      throw executionFailed(`${Reflect.get(Object(error), 'error') ?? Reflect.get(Object(error), 'message')}`)
+      throw error instanceof packages.evm.EVMError ? executionFailed(error.error) : notExecuted(error)
     })
   // The EVM treats some of our errors as failures of the contract. Its result is void then.
   state.verifyIntact()
@@ -140,9 +141,18 @@ export async function execute(
   }
 }
 
+/** Of an error that is no end of a contract, such as one of an engine that has no more memory. */
+const notExecuted = (error: unknown): ProviderError =>
+  refusedFor('LIMIT_REACHED', { found: `It could not be executed here: ${excerpt(`${error}`)}` })
+
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 const withPrefix = (hex: string): Hex => `0x${hex}`
+
+/** Unlike an assignment, it succeeds if what the object inherits is frozen. If the object itself is, nothing changes. */
+function replace<T extends object, Name extends keyof T>(object: T, name: Name, value: T[Name]): void {
+  Reflect.defineProperty(object, name, { value, writable: true, configurable: true })
+}
 
 /** Marks what a transaction touches before its first instruction, and begins to report what the call touches. */
 function warmUp(journal: EVM['journal'], addresses: readonly Hex[], accessList: AccessList): void {
@@ -157,8 +167,9 @@ function warmUp(journal: EVM['journal'], addresses: readonly Hex[], accessList: 
 /** EIP-3651. The address counts as read only where that changes a price, so that a call does not need it otherwise. */
 function warmCoinbase(journal: EVM['journal'], coinbase: Hex, values: Set<string>): void {
   const isWarm = journal.isWarmedAddress.bind(journal)
-  journal.isWarmedAddress = address =>
-    isWarm(address) || (bytesToHex(address) === coinbase.toLowerCase() && values.add('coinbase').has('coinbase'))
+  const isCoinbase = (address: Uint8Array) =>
+    bytesToHex(address) === coinbase.toLowerCase() && values.add('coinbase').has('coinbase')
+  replace(journal, 'isWarmedAddress', address => isWarm(address) || isCoinbase(address))
 }
 
 /**
@@ -167,12 +178,12 @@ function warmCoinbase(journal: EVM['journal'], coinbase: Hex, values: Set<string
  */
 function forgetEmptyFrames(journal: EVM['journal']): void {
   const commit = journal.commit.bind(journal)
-  journal.commit = async () => {
+  replace(journal, 'commit', async () => {
     await commit()
     const recent = journal['journalDiff']?.slice(-3)
     const isEmpty = recent?.[1]?.[1].every((notes: { size: number }) => notes.size === 0)
     if (isEmpty && recent?.[0]?.[0] === recent?.[2]?.[0]) journal['journalDiff'].splice(-2)
-  }
+  })
 }
 
 /** Creates an EVM per execution, so that nothing carries over from one call to the next. */
@@ -194,69 +205,62 @@ async function createEvm(
     putBlock: state.unneeded,
     shallowCopy: state.unneeded,
   }
-  let isReverting = false
-  const onRevert = () => {
-    isReverting = true
-  }
+  const reverting: Reverting = { isNext: false, hidden: undefined }
   const machine = await evm.createEVM({
     common: rules,
     // It has all that a call uses.
     stateManager: state as unknown as NonNullable<EVMOpts['stateManager']>,
     blockchain,
     customPrecompiles: createPrecompiles(packages, rules, state, pace),
-    customOpcodes: createInstructions(packages, rules, onRevert),
+    customOpcodes: createInstructions(packages, rules, reverting),
   })
   jumps.set(machine, new WeakMap())
   // The variable DEBUG of the environment would make it describe each step, too.
-  Object.assign(machine, { DEBUG: false })
+  replace(machine, 'DEBUG', false)
   // Others run while instructions are executed. The EVM asks once per step whether anybody listens to steps, and prepares a costly
   // description of the step if so: therefore there is a listener only when a pause is due. There is none to REVERT: its description
   // holds the memory that it returns, even where the gas does not pay for that memory.
   const { events } = machine
   const listenerCount = events.listenerCount.bind(events)
-  events.listenerCount = () => {
-    const isHeard = !isReverting && pace.isDue()
-    isReverting = false
+  replace(events, 'listenerCount', () => {
+    const isHeard = !reverting.isNext && pace.isDue()
+    reverting.isNext = false
     return isHeard ? listenerCount('step') : 0
-  }
+  })
   events.on('step', (_, proceed) => {
     pace.isDue()
     // If it may not go on, it is aborted, and ends at its next step.
     pace.giveWay().then(proceed, proceed)
   })
-  keepRevertData(machine)
-  return machine
-}
-
-/**
- * What a creation reverts with may begin with 0xef, like code that is forbidden: the EVM would then end it as a failure, which takes all
- * gas and returns nothing. So it does not see that data until the frame has ended.
- */
-function keepRevertData(machine: EVM): void {
-  const run = machine['runInterpreter'].bind(machine)
-  let reverted: Uint8Array | undefined
-  machine['runInterpreter'] = async (message, options) => {
-    const result = await run(message, options)
-    if (!message.isCreate || result.exceptionError === undefined) return result
-    reverted = result.returnValue
-    return { ...result, returnValue: new Uint8Array(0) }
-  }
-  machine.events.on('afterMessage', ({ execResult }) => {
-    execResult.returnValue = reverted ?? execResult.returnValue
-    reverted = undefined
+  events.on('afterMessage', ({ execResult }) => {
+    const { exceptionError, returnValue } = execResult
+    // The EVM takes whatever is thrown during the transfer of a value for a failure of the frame.
+    if (exceptionError && !(exceptionError instanceof evm.EVMError)) state.fail(notExecuted(exceptionError))
+    execResult.returnValue = reverting.hidden ?? returnValue
+    reverting.hidden = undefined
   })
+  return machine
 }
 
 type Instruction = Extract<NonNullable<EVMOpts['customOpcodes']>[number], { logicFunction: unknown }>
 type GasOf = Extract<NonNullable<Instruction['gasFunction']>, (...given: never) => Promise<bigint>>
 const CALLS = { CALL: 0xf1, CALLCODE: 0xf2, DELEGATECALL: 0xf4, STATICCALL: 0xfa }
 
+/** What REVERT tells the others of itself. */
+interface Reverting {
+  /** Whether it is what the EVM describes next. */
+  isNext: boolean
+  /** What the creation that has just ended reverts with. */
+  hidden: Uint8Array | undefined
+}
+
 /**
- * Calls and REVERT are as they are, except that somebody is told before the EVM describes the step. So are creations, except that init
- * code may begin with 0xef00: it is executed and fails, while the EVM goes on as if there was no such creation, which would cost almost
- * nothing.
+ * Calls are as they are, except that they share jumps. So are creations, except that init code may begin with 0xef00: it is executed and
+ * fails, while the EVM goes on as if there was no such creation, which would cost almost nothing. What a creation reverts with may begin
+ * with 0xef, like code that is forbidden: the EVM would then end it as a failure, which takes all gas and returns nothing. So it does not
+ * see that data until the frame has ended.
  */
-function createInstructions({ evm, util }: EvmPackages, rules: Common, onRevert: () => void): Instruction[] {
+function createInstructions({ evm, util }: EvmPackages, rules: Common, reverting: Reverting): Instruction[] {
   let found: ReturnType<typeof evm.getOpcodesForHF> | undefined
   const own = () => {
     found ??= evm.getOpcodesForHF(rules)
@@ -269,11 +273,11 @@ function createInstructions({ evm, util }: EvmPackages, rules: Common, onRevert:
       // The EVM has one for each of these instructions.
       return (own().dynamicGasHandlers.get(opcode) as GasOf)(...given)
     }
-  const told = (opcodeName: string, opcode: number, tell: (...given: Parameters<GasOf>) => void): Instruction => ({
+  const call = ([opcodeName, opcode]: readonly [string, number]): Instruction => ({
     opcode,
     opcodeName,
     baseFee: 0,
-    gasFunction: gasOf(opcode, tell),
+    gasFunction: gasOf(opcode, ({ interpreter }) => shareJumps(interpreter)),
     logicFunction: (...given) => own().handlers.get(opcode)?.(...given),
   })
   const creation = (opcodeName: string, opcode: number, inputs: number): Instruction => ({
@@ -292,12 +296,21 @@ function createInstructions({ evm, util }: EvmPackages, rules: Common, onRevert:
       stack.push(await interpreter.create(messageGasLimit as bigint, value, code, salted))
     },
   })
-  return [
-    creation('CREATE', 0xf0, 3),
-    creation('CREATE2', 0xf5, 4),
-    told('REVERT', 0xfd, onRevert),
-    ...Object.entries(CALLS).map(([name, opcode]) => told(name, opcode, ({ interpreter }) => shareJumps(interpreter))),
-  ]
+  const revert: Instruction = {
+    opcode: 0xfd,
+    opcodeName: 'REVERT',
+    baseFee: 0,
+    gasFunction: gasOf(0xfd, () => {
+      reverting.isNext = true
+    }),
+    logicFunction({ stack, memory, interpreter, env }) {
+      const [offset, length] = stack.popN(2)
+      const data = memory.read(Number(offset), Number(length))
+      if (env.isCreate) reverting.hidden = data
+      interpreter.revert(env.isCreate ? new Uint8Array(0) : data)
+    },
+  }
+  return [creation('CREATE', 0xf0, 3), creation('CREATE2', 0xf5, 4), revert, ...Object.entries(CALLS).map(call)]
 }
 
 /** Where codes may jump to, as long as a frame holds it, by the EVM that runs the frame. */
@@ -313,12 +326,12 @@ function shareJumps(interpreter: object): void {
   const find = frames._getValidJumpDestinations
   if (find === undefined || jumps.has(frames)) return
   jumps.set(frames, new WeakMap())
-  frames._getValidJumpDestinations = function (code) {
+  replace(frames, '_getValidJumpDestinations', function (this: Frame, code) {
     const shared = jumps.get(this._evm)
     const found = shared?.get(code)?.deref() ?? find.call(this, code)
     shared?.set(code, new WeakRef(found))
     return found
-  }
+  })
 }
 
 /**

@@ -1,12 +1,16 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { getContractAddress } from 'viem'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Hex } from '../../src/entry/index.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
+import { recordCall, verifyCallEvidence } from '../../src/entry/provider.ts'
+import { loadEvm, provideEvm } from '../../src/provider/evm-packages.ts'
 import { execute, FREE } from '../../src/provider/execute.ts'
 import { inPace, type Pace } from '../../src/provider/pace.ts'
-import { at, createEndpoints, UNHURRIED, word } from './endpoints.ts'
-import { bytesOf, type FullAccount, type FullState } from './full-state.ts'
+import { withNetwork } from '../network.ts'
+import { at, createEndpoints, LEFT, ROLLUP, UNHURRIED, word } from './endpoints.ts'
+import { bytesOf, CHAIN_ID, type FullAccount, type FullState } from './full-state.ts'
 import { readerOver } from './proving/full-reader.ts'
 
 const CONTRACT = at('c0')
@@ -83,10 +87,8 @@ it('takes little more memory for a deep recursion of a large contract than for i
   expect((last - first) / 290).toBeLessThan(100_000)
 })
 
-it('ends, and does not let the contract go on, if a precompile cannot be executed', async () => {
-  // Calls the identity with 12,345 bytes, and returns whether that went well.
-  const code = '0x5f5f6130395f60045afa5f5260205ff3'
-  expect((await run(code)).returnData).toBe(word(1))
+/** Until the end of the test, there is no memory for the result of the identity, if that has 12,345 bytes. */
+function beScarce(): void {
   const from = Uint8Array.from.bind(Uint8Array)
   const scarce = (given: ArrayLike<number>) => {
     if (given.length === 12_345) throw new RangeError('Array buffer allocation failed')
@@ -94,7 +96,57 @@ it('ends, and does not let the contract go on, if a precompile cannot be execute
   }
   const spy = vi.spyOn(Uint8Array, 'from').mockImplementation(scarce as typeof Uint8Array.from)
   onTestFinished(() => spy.mockRestore())
-  await expect(run(code)).rejects.toMatchObject({ reason: 'EXECUTION_FAILED' })
+}
+
+describe('what this machine cannot execute', () => {
+  const refused = { reason: 'LIMIT_REACHED', message: expect.stringContaining('Array buffer allocation failed') }
+  // Calls the identity with 12,345 bytes, and returns whether that went well.
+  const code = '5f5f6130395f60045afa5f5260205ff3'
+
+  it('ends a call, and does not let the contract go on, nor fail', async () => {
+    expect((await run(`0x${code}`)).returnData).toBe(word(1))
+    beScarce()
+    await expect(run(`0x${code}`)).rejects.toMatchObject(refused)
+  })
+
+  it('ends an estimate, which does not look for more gas', async () => {
+    // Does so if it has less than 2^20 units of gas, and fails unless that goes well.
+    const careful = `621000005a10600a57005b${code.slice(0, 20)}601957fe5b00`
+    const state: FullState = new Map([[CONTRACT, { nonce: 1n, code: `0x${careful}` }]])
+    const provider = createEndpoints(state).provider()
+    const estimate = () => provider.request({ method: 'eth_estimateGas', params: [{ to: CONTRACT }] })
+    expect(BigInt(`${await estimate()}`)).toBeLessThan(30_000n)
+    beScarce()
+    await expect(estimate()).rejects.toMatchObject(refused)
+  })
+
+  it('ends a call as evidence, and is no fault of the bundle', async () => {
+    const { l1, l2 } = createEndpoints(new Map([[CONTRACT, { nonce: 1n, code: `0x${code}` }]]))
+    const about = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID }
+    const { bundle, verified } = await recordCall(withNetwork({ l1, l2, ...about, call: { to: CONTRACT } }))
+    const trusted = { l1BlockHash: verified.l1Block.hash }
+    const claim = { ...about, trusted, l2BlockNumber: 'fromBundle', hardfork: 'prague', call: LEFT } as const
+    expect(await verifyCallEvidence(bundle, claim)).toMatchObject({ outcome: 'returned', returnData: word(1) })
+    beScarce()
+    await expect(verifyCallEvidence(bundle, claim)).rejects.toMatchObject(refused)
+  })
+
+  it('ends a call where a value arrives', async () => {
+    const packages = await loadEvm()
+    class Account extends packages.util.Account {
+      constructor(...given: ConstructorParameters<typeof packages.util.Account>) {
+        if (given[1] === 12_345n) throw new RangeError('Array buffer allocation failed')
+        super(...given)
+      }
+    }
+    provideEvm(async () => ({ ...packages, util: { ...packages.util, Account } }))
+    onTestFinished(() => provideEvm(async () => packages))
+    const call = { ...FREE, from: at('ca'), to: CONTRACT, data: '0x', value: 12_345n, gas: null } as const
+    const context = { chainId: 1n, hardfork: 'osaka', blockNumber: 1n, environment: {} } as const
+    const reader = readerOver(new Map([[at('ca'), { balance: 20_000n }]]))
+    const result = inPace(UNHURRIED, pace => execute(reader, call, 100_000n, context, pace))
+    await expect(result).rejects.toMatchObject(refused)
+  })
 })
 
 it('lets a creation fail like any other whose init code begins with 0xef00', async () => {
