@@ -13,7 +13,7 @@ const LAYERS = {
   messages: ['src/verify/messages/**/*.ts'],
   transition: ['src/verify/transition/**/*.ts'],
   provider: [
-    'src/provider/{cache,evm-state,execute,proven-state,state-reader,view}.ts',
+    'src/provider/{cache,evm,evm-state,execute,proven-state,state-reader,view}.ts',
     'src/provider/call-evidence/**/*.ts',
   ],
   world: ['src/devnet/world/**/*.ts'],

@@ -145,7 +145,7 @@ export default defineConfig({
         'base/**',
         'verify/{field,scheme,tree,proof,verifier,anchor,evidence,beacon,blocks,messages,transition}/**',
         'provider/call-evidence/**',
-        'provider/{cache,evm-state,execute,proven-state,view}.ts',
+        'provider/{cache,evm,evm-state,execute,proven-state,view}.ts',
       ].map(files => `src/${files}`),
       thresholds: { lines: 100, branches: 100, functions: 100, statements: 100 },
     },

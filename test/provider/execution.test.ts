@@ -5,7 +5,6 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { recordCall, verifyCallEvidence } from '../../src/entry/provider.ts'
-import { loadEvm, provideEvm } from '../../src/provider/evm-packages.ts'
 import { execute, FREE } from '../../src/provider/execute.ts'
 import { inPace, type Pace } from '../../src/provider/pace.ts'
 import { withNetwork } from '../network.ts'
@@ -129,23 +128,6 @@ describe('what this machine cannot execute', () => {
     expect(await verifyCallEvidence(bundle, claim)).toMatchObject({ outcome: 'returned', returnData: word(1) })
     beScarce()
     await expect(verifyCallEvidence(bundle, claim)).rejects.toMatchObject(refused)
-  })
-
-  it('ends a call where a value arrives', async () => {
-    const packages = await loadEvm()
-    class Account extends packages.util.Account {
-      constructor(...given: ConstructorParameters<typeof packages.util.Account>) {
-        if (given[1] === 12_345n) throw new RangeError('Array buffer allocation failed')
-        super(...given)
-      }
-    }
-    provideEvm(async () => ({ ...packages, util: { ...packages.util, Account } }))
-    onTestFinished(() => provideEvm(async () => packages))
-    const call = { ...FREE, from: at('ca'), to: CONTRACT, data: '0x', value: 12_345n, gas: null } as const
-    const context = { chainId: 1n, hardfork: 'osaka', blockNumber: 1n, environment: {} } as const
-    const reader = readerOver(new Map([[at('ca'), { balance: 20_000n }]]))
-    const result = inPace(UNHURRIED, pace => execute(reader, call, 100_000n, context, pace))
-    await expect(result).rejects.toMatchObject(refused)
   })
 })
 

@@ -301,6 +301,19 @@ it('passes on an error of the EVM as the failure of the call, and no other error
   await expect(run({})).rejects.toMatchObject({ reason: 'LIMIT_REACHED', data: { reason: 'LIMIT_REACHED' } })
 })
 
+it('does not take an engine without memory for the failure of a transfer', async () => {
+  class Account extends packages.util.Account {
+    constructor(...given: ConstructorParameters<typeof packages.util.Account>) {
+      if (given[1] === 12_345n) throw new RangeError('out of memory')
+      super(...given)
+    }
+  }
+  provideEvm(async () => ({ ...packages, util: { ...packages.util, Account } }))
+  onTestFinished(() => provideEvm(async () => packages))
+  expect((await run({ code: '00', call: { value: 12_346n } })).failure).toBe(null)
+  await expect(run({ code: '00', call: { value: 12_345n } })).rejects.toMatchObject({ reason: 'LIMIT_REACHED' })
+})
+
 it('takes a result without a refund for one with a refund of nothing', async () => {
   const execResult = { returnValue: Uint8Array.of(1), executionGasUsed: 100n }
   endWith(async () => ({ execResult }))

@@ -1,8 +1,10 @@
 import { createRequire } from 'node:module'
 import { expect, it, onTestFinished } from 'vitest'
+import { forgetEmptyFrames } from '../../../src/provider/evm.ts'
 import { type EvmPackages, loadEvm, provideEvm } from '../../../src/provider/evm-packages.ts'
 import { execute, FREE } from '../../../src/provider/execute.ts'
 import { inPace } from '../../../src/provider/pace.ts'
+import { randomOf } from '../../random.ts'
 import { at, UNHURRIED, word } from '../endpoints.ts'
 import { readerOver } from './full-reader.ts'
 
@@ -34,6 +36,56 @@ it('has the parts of the EVM that its types call private', async () => {
   const { _getValidJumpDestinations: find } = Object.getPrototypeOf(frame)
   expect(find, 'Interpreter._getValidJumpDestinations: frames share no jumps').toBeTypeOf('function')
   expect(frame['_evm'], 'Interpreter._evm: frames share no jumps').toBe(machine)
+})
+
+it('keeps warm what is warm, in whatever order frames end, and forgets those without notes', async () => {
+  const random = randomOf(7)
+  const below = (count: number) => Math.floor(random() * count)
+  const nothing = async () => {}
+  const { machine } = await createParts()
+  const { journal } = machine
+  Object.assign(journal, { stateManager: { checkpoint: nothing, commit: nothing, revert: nothing } })
+  forgetEmptyFrames(journal)
+  const addresses = [1, 2, 3].map(number => new Uint8Array(20).fill(number))
+  const slots = [1, 2].map(number => new Uint8Array(32).fill(number))
+  /** What is warm, and what each open frame found. */
+  let warm = new Set<string>()
+  const open: Set<string>[] = []
+  const compare = () => {
+    for (const address of addresses) {
+      expect(journal.isWarmedAddress(address)).toBe(warm.has(`${address}`))
+      for (const slot of slots) expect(journal.isWarmedStorage(address, slot)).toBe(warm.has(`${address}:${slot}`))
+    }
+  }
+  for (let step = 0; step < 20_000; step++) {
+    const [address, slot] = [addresses[below(3)] as Uint8Array, slots[below(2)] as Uint8Array]
+    const kind = open.length === 0 || (open.length < 6 && below(2) === 0) ? 'open' : below(9)
+    if (kind === 'open') {
+      open.push(new Set(warm))
+      await journal.checkpoint()
+    } else if (kind < 5) {
+      const found = open.pop() as Set<string>
+      // The outermost frame is reverted, so that the next one finds nothing warm.
+      const isCommit = kind < 3 && open.length > 0
+      if (!isCommit) warm = found
+      await (isCommit ? journal.commit() : journal.revert())
+    } else if (kind < 7) {
+      journal.addWarmedAddress(address)
+      warm.add(`${address}`)
+    } else {
+      journal.addWarmedStorage(address, slot)
+      warm.add(`${address}`).add(`${address}:${slot}`)
+    }
+    compare()
+  }
+  while (open.length > 0) {
+    warm = open.pop() as Set<string>
+    await journal.revert()
+  }
+  compare()
+  for (let depth = 0; depth < 9; depth++) await journal.checkpoint()
+  for (let depth = 0; depth < 9; depth++) await journal.commit()
+  expect(journal['journalDiff']).toEqual([[0, [new Set(), new Map(), new Set()]]])
 })
 
 it('executes calls where the prototypes of the EVM are frozen', async () => {

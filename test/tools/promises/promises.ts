@@ -558,7 +558,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'What the rollup does differently from the EVM, by name',
       'provider/precompiles',
       'ends a call of … (…) with its own error',
-      ...['src/provider/execute.ts', "{ 3: 'RIPEMD-160'", "{ 300: 'RIPEMD-160'"],
+      ...['src/provider/evm.ts', "{ 3: 'RIPEMD-160'", "{ 300: 'RIPEMD-160'"],
     ),
   ],
   Secrets: [
