@@ -54,5 +54,7 @@ it('says at each call how to install the EVM, and proves the rest', async () => 
   // It is no fault of the bundle.
   expect(ofEvidence).toBe(refusal)
   expect(balance).toBe('0xd')
-  expect(refusal).toMatch(/^EVM_MISSING: .*`npm install @ethereumjs\/common@10\.1 @ethereumjs\/evm@10\.1 @ethereumjs\/util@10\.1`/)
+  expect(refusal).toMatch(
+    /^EVM_MISSING: .*`npm install @ethereumjs\/common@10\.1 @ethereumjs\/evm@10\.1 @ethereumjs\/util@10\.1`/,
+  )
 })
