@@ -58,6 +58,8 @@ const NO_OTHER_STATE = 'No state root passes for a block hash, no tree or header
 const NO_HEAVY_RESPONSE = 'Exhaust memory with one response, or stop the process with one that breaks off'
 const NO_FULL_PROXY = 'Hold all places of the proxy, or fill its memory'
 const CALLS_END = 'Keep a call from ending, or other clients waiting for it'
+const CALLS_ARE_SMALL =
+  'Fill memory with a call: one of 50,000,000 gas holds up to about 350 MB, whatever the contract does'
 const UPGRADE_IS_SEEN =
   'Lie about what L1 holds since the upgrade, or about a header; replace the code of the contract unnoticed; make a follower miss or repeat a finalization'
 const AUDIT_IS_HONEST = 'Keep lines from an audit that seems to have read them all, or exhaust its memory with one line'
@@ -453,6 +455,18 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'provider/ending',
       'answers another client while calls compute',
       ...['src/provider/limits.ts', 'export const SLICE = 15', 'export const SLICE = 1e9'],
+    ),
+    promised(
+      CALLS_ARE_SMALL,
+      'provider/execution',
+      'takes little more memory for a deep recursion of a large contract than for its code',
+      ...['src/provider/evm.ts', 'shared?.set(code, new WeakRef(found))', ''],
+    ),
+    promised(
+      CALLS_ARE_SMALL,
+      'provider/execution',
+      'keeps nothing of calls that change nothing',
+      ...['src/provider/evm.ts', '  forgetEmptyFrames(machine.journal)\n', ''],
     ),
     promised(
       NO_FULL_PROXY,
