@@ -133,24 +133,28 @@ function createJournal() {
     /** By address and key, 20 and 32 bytes, each with its prefix. Without leading zeros. */
     slots: new Map<string, Uint8Array>(),
   }
-  const undo: (() => unknown)[] = []
-  const marks: number[] = []
+  /** How to undo what each frame has written, by place. Its first write counts: a loop may write the same slot half a million times. */
+  const frames = [new Map<string, () => unknown>()]
+  function note(place: string, undo: () => unknown): void {
+    const frame = frames.at(-1)
+    if (frame?.has(place) === false) frame.set(place, undo)
+  }
   return {
     written,
-    set<K, V>(map: Map<K, V>, key: K, value: V): void {
+    set<K extends string, V>(map: Map<K, V>, key: K, value: V): void {
       const before = map.get(key)
-      undo.push(() => (before === undefined ? map.delete(key) : map.set(key, before)))
+      const place = Object.is(map, written.codes) ? `code of ${key}` : key
+      note(place, () => (before === undefined ? map.delete(key) : map.set(key, before)))
       map.set(key, value)
     },
     async checkpoint() {
-      marks.push(undo.length)
+      frames.push(new Map())
     },
     async commit() {
-      marks.pop()
+      for (const [place, undo] of frames.pop() ?? []) note(place, undo)
     },
     async revert() {
-      const mark = marks.pop() ?? 0
-      while (undo.length > mark) undo.pop()?.()
+      for (const undo of frames.pop()?.values() ?? []) undo()
     },
   }
 }

@@ -194,19 +194,12 @@ export const withPrefix = (hex: string): Hex => `0x${hex}`
 export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
 type Precompile = NonNullable<ReturnType<EVM['precompiles']['get']>>
-type Result = Awaited<ReturnType<Precompile>>
 
 /** How a precompile ends that gets what it does not take. None ever reverts: it has no code that could. */
 const FAILED = 'invalid input of a precompile' as ConstructorParameters<typeof EVMError>[0]
 
 /** The precompiles of a hard fork: those of the EVM, except that what the rollup does not have ends the execution. */
 function createPrecompiles({ evm }: EvmPackages, rules: Common, state: EvmState, pace: Pace) {
-  const failed = (gasLimit: bigint): Result => ({
-    returnValue: new Uint8Array(0),
-    executionGasUsed: gasLimit,
-    exceptionError: new evm.EVMError(FAILED),
-  })
-
   return [...evm.getActivePrecompiles(rules)].map(([text, run]) => {
     const address = withPrefix(text)
     const limited: Precompile = async given => {
@@ -217,7 +210,7 @@ function createPrecompiles({ evm }: EvmPackages, rules: Common, state: EvmState,
       const result = await run({ ...given, gasLimit })
       pace.budget?.spend(Number(result.executionGasUsed / GAS_A_STEP))
       const hasReverted = result.exceptionError?.error === evm.EVMError.errorMessages.REVERT
-      return hasReverted ? failed(gasLimit) : result
+      return hasReverted ? { ...result, exceptionError: new evm.EVMError(FAILED) } : result
     }
     return { address, function: limited }
   })

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { bytesToHex } from '../../../src/base/bytes.ts'
 import { loadEvm } from '../../../src/provider/evm-packages.ts'
 import { createEvmState } from '../../../src/provider/evm-state.ts'
+import { randomOf } from '../../random.ts'
 import { at, word } from '../endpoints.ts'
 import { bytesOf, type FullState } from '../full-state.ts'
 import { readerOver } from './full-reader.ts'
@@ -138,6 +139,54 @@ it('undoes writes back to a checkpoint, unless it was committed', async () => {
   await write(4)
   await evmState.revert()
   expect(await seen()).toEqual([9n, 0x12, undefined])
+  // From then on, nothing is.
+  await write(5)
+  await evmState.commit()
+  await evmState.revert()
+  expect(await seen()).toEqual([5n, 5, 5])
+})
+
+it('undoes what is written in whatever order frames end', async () => {
+  const random = randomOf(11)
+  const below = (count: number) => Math.floor(random() * count)
+  const evmState = await setUp()
+  const addresses = [alice, contract, fresh]
+  /** What is written now, and what each open frame found. */
+  let now = new Map<string, number>()
+  const open: (typeof now)[] = []
+  for (let step = 1; step < 5000; step++) {
+    const index = below(3)
+    const address = addresses[index] as Address
+    const kind = below(open.length > 5 ? 7 : 9)
+    if (kind < 2) {
+      await evmState.putAccount(address, createAccount({ balance: BigInt(step) }))
+      now.set(`balance ${index}`, step)
+    } else if (kind === 2) {
+      await evmState.putStorage(address, key(1), key(step))
+      now.set(`slot ${index}`, step)
+    } else if (kind === 3) {
+      await evmState.putCode(address, key(step))
+      now.set(`code ${index}`, step)
+    } else if (kind < 7) {
+      const found = open.pop()
+      if (found === undefined) continue
+      if (kind === 4) now = found
+      await (kind === 4 ? evmState.revert() : evmState.commit())
+    } else {
+      open.push(new Map(now))
+      await evmState.checkpoint()
+    }
+    const { accounts, slots, codes } = evmState.written
+    for (const [at, one] of addresses.entries()) {
+      const hex = bytesToHex(one.bytes)
+      const balance = now.get(`balance ${at}`)
+      if (balance !== undefined) expect(accounts.get(hex)?.balance).toBe(BigInt(balance))
+      const code = codes.get(hex)
+      expect(code && Number(bytesToHex(code))).toBe(now.get(`code ${at}`))
+      const slot = slots.get(hex + word(1))
+      expect(slot && Number(bytesToHex(slot))).toBe(now.get(`slot ${at}`))
+    }
+  }
 })
 
 it('ends with the first error, whatever the EVM makes of it', async () => {
