@@ -62,6 +62,13 @@ function parameterOf({ from = RICH, to, data = '0x', gas = GAS, value = 0n, acce
 
 type Outcome = Omit<Traced, 'innerGas'>
 
+/** A program or an operand that is drawn may call a precompile that the rollup does not have. */
+const unlessDrawn = (one: Case) => (error: unknown) => {
+  const isRefused = isProviderError(error) && error.reason === 'ROLLUP_DIFFERS'
+  if (isRefused && ['drawn programs', 'all instructions'].includes(one.category)) return error.reason
+  throw error
+}
+
 /** Executes a call as `eth_call` does, and tells how much gas the transaction uses. A pause is due before each step, or hardly ever. */
 async function executed(one: Case, isHurried: boolean): Promise<Outcome> {
   const hurry = isHurried ? { isDue: () => true, giveWay: async () => {} } : {}
@@ -121,8 +128,13 @@ describe.skipIf('missing' in anvil)('calls, compared with anvil', () => {
     const providers = endpoints.map(one => one.provider(options))
     for (const [index, one] of cases.entries()) {
       const { innerGas: _, ...expected } = traced[index] as Traced
-      for (const isHurried of [false, true]) expect(await executed(one, isHurried), nameOf(one)).toEqual(expected)
       counts[one.category] = (counts[one.category] ?? 0) + 1
+      const own = [
+        await executed(one, false).catch(unlessDrawn(one)),
+        await executed(one, true).catch(unlessDrawn(one)),
+      ]
+      if (own.includes('ROLLUP_DIFFERS')) continue
+      for (const outcome of own) expect(outcome, nameOf(one)).toEqual(expected)
       endings[expected.ending] = (endings[expected.ending] ?? 0) + 1
       // Of the provider that proves blocks, BLOCKHASH is that of its own chain.
       if (index % PROVIDER_STRIDE !== 0 || one.what.startsWith('BLOCKHASH')) continue
