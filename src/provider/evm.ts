@@ -160,15 +160,20 @@ function createInstructions({ evm, util }: EvmPackages, rules: Common, reverting
       interpreter.revert(env.isCreate ? new Uint8Array(0) : data)
     },
   }
-  const calls = Object.entries({ CALL: 0xf1, CALLCODE: 0xf2, DELEGATECALL: 0xf4, STATICCALL: 0xfa })
+  // Until a frame has called, and shown from what all frames inherit: each instruction takes time whenever an EVM is created.
+  const calls = sharing.has(evm) ? [] : CALLS
   return [
     instruction('CREATE', 0xf0, creation(3)),
     instruction('CREATE2', 0xf5, creation(4)),
     instruction('REVERT', 0xfd, revert, () => Object.assign(reverting, { isNext: true })),
-    ...calls.map(([name, opcode]) => instruction(name, opcode, {}, ({ interpreter }) => shareJumps(interpreter))),
+    ...calls.map(([name, opcode]) => instruction(name, opcode, {}, ({ interpreter }) => shareJumps(evm, interpreter))),
   ]
 }
 
+const CALLS = Object.entries({ CALL: 0xf1, CALLCODE: 0xf2, DELEGATECALL: 0xf4, STATICCALL: 0xfa })
+
+/** The packages whose frames share jumps. */
+const sharing = new WeakSet<object>()
 /** Where codes may jump to, as long as a frame holds it, by the EVM that runs the frame. */
 const jumps = new WeakMap<object, WeakMap<Uint8Array, WeakRef<object>>>()
 interface Frame {
@@ -177,7 +182,8 @@ interface Frame {
 }
 
 /** The EVM looks for the jumps of a code in each frame anew, and a large contract would take 400 kB in each frame of a recursion. */
-function shareJumps(interpreter: object): void {
+function shareJumps(evm: object, interpreter: object): void {
+  sharing.add(evm)
   const frames: Frame = Object.getPrototypeOf(interpreter)
   const find = frames._getValidJumpDestinations
   if (find === undefined || jumps.has(frames)) return
