@@ -2,11 +2,11 @@ import { isGiven } from '../base/json/known-fields.ts'
 import type { BlockHeader } from '../verify/blocks/header.ts'
 import { knownBlocksOf } from './blocks/chain.ts'
 import { executionFailed, invalidParams, isProviderError, ProviderError, unprovenValue } from './error.ts'
+import type { ExecutionContext } from './evm.ts'
 import {
   type AccessList,
   type CallRequest,
   type Execution,
-  type ExecutionContext,
   execute,
   INSUFFICIENT_FUNDS,
   intrinsicGas,

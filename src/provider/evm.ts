@@ -8,15 +8,17 @@ import { type ProviderError, refusedFor, rollupDiffers } from './error.ts'
 import type { EvmPackages } from './evm-packages.ts'
 import { bytesOf, type EvmState } from './evm-state.ts'
 import { MAX_MODEXP_BYTES, MAX_PAIRS } from './limits.ts'
+import type { Environment } from './options.ts'
 import { GAS_A_STEP, type Pace } from './pace.ts'
 import { readHistory } from './proven-state.ts'
 
 /** The EVM, made to end calls as nodes do, in little memory, and with pauses. */
 
-export interface EvmContext {
+export interface ExecutionContext {
   readonly chainId: bigint
   readonly hardfork: Hardfork
   readonly blockNumber: bigint
+  readonly environment: Environment
   /** For BLOCKHASH. Default: from the state that the call reads. */
   readonly hashAt?: (number: bigint) => Promise<Hex>
 }
@@ -29,7 +31,7 @@ export const CREATION_GAS = 32_000
 export async function createEvm(
   packages: EvmPackages,
   state: EvmState,
-  { chainId, hardfork, blockNumber, hashAt }: EvmContext,
+  { chainId, hardfork, blockNumber, hashAt }: ExecutionContext,
   pace: Pace,
 ) {
   const { evm, common } = packages

@@ -7,7 +7,7 @@ import { executionFailed, unprovenValue } from './error.ts'
 import {
   CREATION_GAS,
   createEvm,
-  type EvmContext,
+  type ExecutionContext,
   MAX_INIT_CODE,
   min,
   notExecuted,
@@ -39,10 +39,6 @@ export interface CallRequest {
 
 /** Of a call that pays nothing and declares nothing. */
 export const FREE = { gasPrice: 0n, maxGasPrice: 0n, accessList: [] } as const satisfies Partial<CallRequest>
-
-export interface ExecutionContext extends EvmContext {
-  readonly environment: Environment
-}
 
 export interface Execution {
   readonly failure: 'revert' | (string & {}) | null

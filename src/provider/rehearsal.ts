@@ -2,7 +2,8 @@ import type { Hex } from '../base/bytes.ts'
 import { abortedBy } from '../client/transport/error.ts'
 import { EMPTY_CODE_HASH } from '../verify/anchor/contract.ts'
 import { refusedFor } from './error.ts'
-import { type CallRequest, type ExecutionContext, execute, intrinsicGas } from './execute.ts'
+import type { ExecutionContext } from './evm.ts'
+import { type CallRequest, execute, intrinsicGas } from './execute.ts'
 import {
   MAX_GUESSED,
   MAX_GUESSED_AT_ONCE,
